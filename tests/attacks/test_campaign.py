@@ -400,3 +400,58 @@ def test_no_matching_has_its_witness() -> None:
 
     assert caught.value.users == (0, 1)
     assert caught.value.behaviours == (0,)
+
+
+@given(matrices(users=(2, 5), matched=True), st.data())
+def test_among_some_users_the_best_is_exposed_and_nobody_else(
+    matrix: Matrix, data: st.DataObject
+) -> None:
+    graph = graph_of(matrix)
+    truth = data.draw(st.sampled_from(sorted(oracle.all_matchings(graph))))
+    among = data.draw(st.sets(st.sampled_from(range(graph.n_users)), min_size=1))
+
+    campaign = attack(graph, steps=len(among), among=among, truth=truth)
+
+    left, hidden = oracle.all_matchings(graph), set(among)
+    for step in campaign.steps:
+        shares = {user: oracle.share(left, user) for user in hidden}
+        best = sorted(user for user, value in shares.items() if value == min(shares.values()))
+        assert (step.target, list(step.ties)) == (best[0], best)
+        left = oracle.outcomes(left, best[0])[truth[best[0]]]
+        hidden -= {best[0]}
+    assert all(oracle.share(left, user) == 1 for user in hidden)
+
+
+def test_expectations_among_everybody_are_those_of_everybody() -> None:
+    graph = am.Graph.from_rows(COUNTER)
+
+    some = attack(graph, steps=3, among=range(graph.n_users))
+
+    lefts = [step.expected_left for step in attack(graph, steps=3).steps]
+    assert [step.expected_left for step in some.steps] == lefts
+    with attacks_tuned(branches=1):
+        drawn = attack(graph, steps=3, among=range(graph.n_users), samples=50, seed=3)
+    assert drawn.steps[0].log_expected_left == pytest.approx(math.log(lefts[0]))
+
+
+def test_expectations_end_when_those_named_are_identified() -> None:
+    campaign = attack(am.partition([2, 2, 3]), steps=3, among=[0, 1, 2])
+
+    assert [step.target for step in campaign.steps] == [0, 2]
+    assert campaign.steps[-1].expected_left == 6
+    assert not campaign.finished
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"among": []}, "among names no user"),
+        ({"among": [0], "strategy": "degree"}, "strategies optimal and entropy"),
+        ({"among": [0], "strategy": [0]}, "strategies optimal and entropy"),
+        ({"among": [0], "steps": 2}, "only 1 user is named"),
+        ({"among": ["eve"]}, "eve"),
+    ],
+)
+def test_who_may_be_exposed_must_make_sense(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(am.InputError, match=message):
+        attack(am.complete(3), **options)

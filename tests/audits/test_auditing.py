@@ -256,7 +256,7 @@ def test_the_share_of_identified_users_may_be_limited() -> None:
     audit = am.audit(am.partition([1, 2, 1]))
     within, exceeded = (am.check_gates(audit, {"identified": share})[0] for share in (0.5, 0.49))
 
-    meaning = "share of users for whom only one of the behaviours is left"
+    meaning = "share of users that have only one of the behaviours left"
     assert within.text == f"identified=0.5 is kept: {meaning}: 0.5"
     assert exceeded.missed
     assert "is exceeded" in exceeded.text

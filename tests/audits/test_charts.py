@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.audits.network_logs import drawn as network_rows
 from tests.audits.network_logs import written
+from tests.charts.chart_rows import rows
 
 import anonymatch as am
 from anonymatch.audits.charts import CHARTS, load_of
@@ -24,9 +25,9 @@ EVERY = {
 
 
 @cache
-def log(law: str, messages: int = 200, **more: Any) -> am.Audit:
+def log(law: str, messages: int = 200, *, threshold: float | None = None, **more: Any) -> am.Audit:
     messages_ = am.sources.synthesize(law, messages=messages, rate=2, seed=5, **more)
-    return am.audit(am.sources.observe(messages_, law))
+    return am.audit(am.sources.observe(messages_, law), threshold=threshold)
 
 
 @cache
@@ -49,17 +50,6 @@ AUDITS: dict[str, Callable[[], am.Audit]] = {
     "lossy window": lambda: log("window:1,5", loss=0.1),
     "few": lambda: log("window:1,5", messages=2),
 }
-
-
-def rows(chart: Any) -> list[dict[str, Any]]:
-    return walked(chart.to_dict())
-
-
-def walked(value: Any) -> list[dict[str, Any]]:
-    if isinstance(value, dict):
-        own = value["data"]["values"] if "values" in value.get("data", {}) else []
-        return [*own, *(row for key in value if key != "data" for row in walked(value[key]))]
-    return [row for each in value for row in walked(each)] if isinstance(value, list) else []
 
 
 @pytest.mark.parametrize("name", AUDITS)
@@ -88,7 +78,7 @@ def test_an_unknown_chart_gets_one_line_with_the_known_ones() -> None:
 
 
 def test_the_first_chart_is_the_spread_of_entropy_with_quantiles_and_threshold() -> None:
-    audit = log("window:1,5")
+    audit = log("window:1,5", threshold=5)
     chart = audit.chart()
     marks = {row["name"]: row["at"] for row in rows(chart) if "at" in row}
     bars = [row for row in rows(chart) if "number" in row]
@@ -101,6 +91,15 @@ def test_the_first_chart_is_the_spread_of_entropy_with_quantiles_and_threshold()
     assert sum(row["number"] for row in bars) == audit.n_counted
     assert bars[0]["value"] <= values.min() <= bars[0]["end"]
     assert "brush" in [param["name"] for param in chart.to_dict()["params"]]
+
+
+@pytest.mark.parametrize("name", ["entropy", "set_size"])
+def test_no_threshold_is_marked_unless_one_is_set(name: str) -> None:
+    def marks(audit: am.Audit) -> list[str]:
+        return [row["name"] for row in rows(audit.chart(name)) if "at" in row]
+
+    assert not any("threshold" in mark for mark in marks(log("window:1,5")))
+    assert any("threshold" in mark for mark in marks(log("window:1,5", threshold=3)))
 
 
 def test_estimated_quantiles_are_drawn_with_their_ends() -> None:
@@ -175,8 +174,7 @@ def test_a_mix_is_empty_in_the_end_whatever_was_lost() -> None:
 
 def test_rivals_of_as_much_delay_are_on_their_lines() -> None:
     audit = log("window:1,5")
-    spec = audit.chart("latency").to_dict()
-    lines = [row for row in walked(spec) if "series" in row]
+    lines = [row for row in rows(audit.chart("latency")) if "series" in row]
     by_name = {row["series"] for row in lines}
     title, bits = audit.same_delay[0]
     (own,) = [
@@ -192,7 +190,12 @@ def test_rivals_of_as_much_delay_are_on_their_lines() -> None:
         "ceiling of steady traffic",
     }
     assert title == "one exponential mix"
-    assert own == pytest.approx(bits)
+    rate, held, theirs = audit.observation.rate, audit.cost.mean_delay, audit.same_delay_seconds
+    assert rate is not None
+    assert held is not None
+    assert theirs is not None
+    assert own == pytest.approx(am.mixes.exponential_bits(rate * held))
+    assert bits == pytest.approx(am.mixes.exponential_bits(rate * theirs))
 
 
 def test_cover_raises_the_ceiling_beside_which_a_system_is_drawn() -> None:
@@ -237,3 +240,16 @@ def test_a_log_with_rounds_has_its_decay(tmp_path: Path) -> None:
     found = am.rounds(path)
 
     assert found.chart("bits").to_dict()["description"].startswith("Bits by rounds seen")
+
+
+def test_the_spread_of_a_comparison_begins_with_the_worst_of_all() -> None:
+    audits = [log("window:1,5"), log("window:0,9")]
+    chart = am.compare(audits, ["a", "b"]).chart("spread")
+
+    for name, audit in zip("ab", audits, strict=True):
+        line = [row for row in rows(chart) if row.get("series") == name]
+        first = min(line, key=lambda row: (row["y"], row["x"]))
+        assert first["y"] == 0
+        worst = audit.entropy_quantile(0.0)
+        assert worst is not None
+        assert first["x"] == pytest.approx(worst.value, abs=1e-9)

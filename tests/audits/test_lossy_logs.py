@@ -15,8 +15,8 @@ from anonymatch.measures.passages.flush_chain import flush_pairs
 from anonymatch.measures.passages.links import Channel
 from anonymatch.report.html.key_figures import cost_figures
 from anonymatch.sources.laws import FlushLaw
-from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.observing import observe
 from anonymatch.sources.synthetic import synthesize
 
 

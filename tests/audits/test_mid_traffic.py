@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.observing import observe
 
 
 def cut_out(
@@ -270,3 +270,19 @@ def test_who_would_have_been_inside_for_hundreds_of_means_was_not() -> None:
 
     with pytest.raises(am.InputError, match=r"departure 3 at 0\.72 s: nobody is inside"):
         am.audit(observe(log, "exponential:0.001", loss=0, cover_rate=0, inside_at_start=1e6))
+
+
+def test_a_message_that_may_not_have_left_is_not_called_certain() -> None:
+    log = Messages(
+        arrivals=np.array([0.0, 1.0, 2.0, 9.9]),
+        departures=np.array([1.5, 3.0, 10.0]),
+        senders=tuple("abcd"),
+        receivers=tuple("xyz"),
+    )
+    audit = am.audit(observe(log, "erlang:2,1", until=10.0))
+    first = audit.worst[0]
+
+    assert first.probability is not None
+    assert first.probability_departed is not None
+    assert first.probability < first.probability_departed - 0.001
+    assert audit.verdict.endswith("if it came out.")

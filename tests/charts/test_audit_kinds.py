@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.charts.chart_rows import rows
 
 from anonymatch.charts import (
     Kept,
@@ -25,17 +26,6 @@ from anonymatch.charts import (
     stretch_ends,
     time_chart,
 )
-
-
-def rows(chart: Any) -> list[dict[str, Any]]:
-    return walked(chart.to_dict())
-
-
-def walked(value: Any) -> list[dict[str, Any]]:
-    if isinstance(value, dict):
-        own = value["data"]["values"] if "values" in value.get("data", {}) else []
-        return [*own, *(row for key in value if key != "data" for row in walked(value[key]))]
-    return [row for each in value for row in walked(each)] if isinstance(value, list) else []
 
 
 def bars(chart: Any) -> list[dict[str, Any]]:

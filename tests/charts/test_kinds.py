@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from tests.charts.chart_rows import rows
 
 import anonymatch as am
 from anonymatch.charts import (
@@ -18,18 +17,6 @@ from anonymatch.charts import (
     interval_bars,
     line_chart,
 )
-
-
-def rows(chart: Any) -> list[dict[str, Any]]:
-    """The rows of all data of a chart."""
-    return walked(chart.to_dict())
-
-
-def walked(value: Any) -> list[dict[str, Any]]:
-    if isinstance(value, dict):
-        own = value["data"]["values"] if "values" in value.get("data", {}) else []
-        return [*own, *(row for key in value if key != "data" for row in walked(value[key]))]
-    return [row for each in value for row in walked(each)] if isinstance(value, list) else []
 
 
 def test_every_point_and_its_interval_are_in_the_chart() -> None:

@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 
 import anonymatch as am
+from anonymatch.audits import FIGURES
 from anonymatch.cli import main
 from anonymatch.cli.commands.files import EXAMPLE
+from anonymatch.report import audit_html
 from anonymatch.running.checkpoint import read_checkpoint
 
 
@@ -51,6 +53,32 @@ def test_audit_answers_on_one_screen(capsys: pytest.CaptureFixture[str], log: Pa
     ):
         assert part in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_mean_over_truths_and_the_one_truth_of_the_steps_are_told_apart(
+    capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "audit.html"
+    _, out, _ = run(capsys, "audit", log, "--law", "window:1,5", "--html", page)
+    (tmp_path / "g.csv").write_text("user,behaviour\nann,x\nann,y\nbob,x\nbob,y\n")
+    _, drawn, _ = run(capsys, "audit", tmp_path / "g.csv")
+
+    screen, other = (" ".join(text.split()) for text in (out, drawn))
+    assert re.search(r"exposing user \d+ costs [\d.]+ bits of [\d.]+, as a mean over all", screen)
+    assert "Along the truth in the log, after 10 exposures one after another, " in screen
+    assert "Along one truth that is drawn (seed 0), after 1 exposure" in other
+    words = " ".join(page.read_text(encoding="utf-8").split())
+    assert "as a mean over all that it may have been" in words
+    assert "which may be more or less than the mean above" in words
+
+
+def test_the_two_bounds_of_an_audit_have_names_of_their_own(log: Path) -> None:
+    audit = am.audit(log, law="window:1,5")
+
+    assert FIGURES["reached"].title == "share of the candidates' bound"
+    page = audit_html(audit)
+    assert "matchings, of the edges&#39; bound" in page
+    assert "share of the bound" not in page
 
 
 def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log: Path) -> None:
@@ -193,6 +221,7 @@ def test_a_law_that_the_truth_does_not_fit_is_said_everywhere(
     _, out, _ = run(capsys, "compare", log, "--law", "exponential:3", "--law", "window:0,12")
     text = " ".join(out.split())
     assert "window:0,12: The law does not fit the truth" in text
+    assert "The law of window:0,12 does not fit the truth in its log, so that this is not" in text
     assert "exponential:3: The law does not fit" not in text
 
 

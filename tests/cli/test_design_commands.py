@@ -174,6 +174,14 @@ def test_attack_on_users_by_name(capsys: pytest.CaptureFixture[str], groups: Pat
     assert [Fraction(step["expected_left"]) for step in record["steps"]] == [6, 6]
 
 
+def test_attack_among_some_users_exposes_them_alone(
+    capsys: pytest.CaptureFixture[str], groups: Path
+) -> None:
+    record = answer(capsys, "attack", groups, "--among", "d", "--among", "b", "--steps", 2)
+
+    assert [step["target"] for step in record["steps"]] == ["b", "d"]
+
+
 def test_attack_page_has_a_line_a_step(capsys: pytest.CaptureFixture[str], groups: Path) -> None:
     code, out, err = run(capsys, "attack", groups, "--steps", 3, "--truth", "sampled")
 
@@ -189,6 +197,9 @@ def test_attack_page_has_a_line_a_step(capsys: pytest.CaptureFixture[str], group
         (("--steps", 0), "--steps"),
         (("--strategy", "luck"), "luck"),
         (("--target", "zoe"), "zoe"),
+        (("--among", "zoe"), "--among"),
+        (("--among", "a", "--target", "a"), "--among"),
+        (("--among", "a", "--strategy", "degree"), "--among"),
         (("--target", "a", "--strategy", "degree"), "--target"),
     ],
 )

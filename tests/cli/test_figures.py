@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import anonymatch as am
+from anonymatch.charts import save_charts
 from anonymatch.cli import main
 
 BEGINS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}
@@ -63,6 +65,7 @@ def test_figures_are_svg_unless_told_and_replace_older_ones(pairs: str, tmp_path
         ),
         (["--figures-format", "png"], "--figures-format is of charts; give --figures DIR, too"),
         (["--figures", "pairs.csv"], "pairs.csv: it is a file; give the name of a folder"),
+        (["--figures", ""], "'--figures': it is empty; give the name of a folder"),
         (["--figures", "no/such"], "no/such: the folder no does not exist; make it first"),
     ],
 )
@@ -82,6 +85,33 @@ def test_what_cannot_be_written_is_refused_before_any_work(
     assert said.err.count("\n") == 1
     assert said.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["pairs.csv"]
+
+
+def test_a_folder_in_the_place_of_a_chart_is_refused_before_any_work(
+    pairs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charts = tmp_path / "charts"
+    (charts / "probability.svg").mkdir(parents=True)
+
+    assert main(["audit", pairs, "--figures", str(charts)]) == 2
+
+    said = capsys.readouterr()
+    assert "probability.svg in it is no file" in said.err
+    assert (said.err.count("\n"), said.out) == (1, "")
+    assert [path.name for path in charts.iterdir()] == ["probability.svg"]
+    assert main(["audit", pairs, "--figures", str(charts), "--figures-format", "png"]) == 0
+
+
+def test_all_charts_are_written_or_none(pairs: str, tmp_path: Path) -> None:
+    charts = tmp_path / "charts"
+    (charts / "set_size.svg").mkdir(parents=True)
+    audit = am.audit(pairs)
+    makers = {name: partial(audit.chart, name) for name in audit.charts}
+
+    with pytest.raises(am.InputError, match=r"set_size\.svg: it is a folder"):
+        save_charts(makers, charts)
+
+    assert [path.name for path in charts.iterdir()] == ["set_size.svg"]
 
 
 def test_attacks_and_comparisons_have_figures_too(pairs: str, tmp_path: Path) -> None:

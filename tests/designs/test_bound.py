@@ -95,9 +95,9 @@ def test_floor_of_something_long_is_left_out() -> None:
     [
         (4, 3, "3 edges are too few for 4 users; give 4 to 16"),
         (4, 17, "17 edges are too many for 4 users; give 4 to 16"),
-        (0, 0, "users must be 1 or more, not 0"),
-        (2.0, 3, "users must be a whole number, not 2.0"),
-        (2, True, "edges must be a whole number, not True"),
+        (0, 0, "users must be a whole number from 1, not 0"),
+        (2.0, 3, "users must be a whole number from 1, not 2.0"),
+        (2, True, "edges must be a whole number from 0, not True"),
     ],
 )
 def test_refusals(n: int, m: int, words: str) -> None:

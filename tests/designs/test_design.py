@@ -181,11 +181,11 @@ def test_the_default_exposes_nobody_where_that_is_possible() -> None:
         (lambda: design(4, 3), "3 edges are too few for 4 users; give 4 to 16"),
         (lambda: design(4, 17), "17 edges are too many for 4 users; give 4 to 16"),
         (lambda: design(1, 2), "2 edges are too many for 1 user; give 1 to 1"),
-        (lambda: design(0, 0), "users must be 1 or more, not 0"),
-        (lambda: design(-3, 9), "users must be 1 or more, not -3"),
-        (lambda: design(4.0, 8), "users must be a whole number, not 4.0"),  # type: ignore[arg-type]
-        (lambda: design(4, "8"), "edges must be a whole number, not '8'"),  # type: ignore[arg-type]
-        (lambda: design(True, 1), "users must be a whole number, not True"),
+        (lambda: design(0, 0), "users must be a whole number from 1, not 0"),
+        (lambda: design(-3, 9), "users must be a whole number from 1, not -3"),
+        (lambda: design(4.0, 8), "users must be a whole number from 1, not 4.0"),  # type: ignore[arg-type]
+        (lambda: design(4, "8"), "edges must be a whole number from 0, not '8'"),  # type: ignore[arg-type]
+        (lambda: design(True, 1), "users must be a whole number from 1, not True"),
         (
             lambda: design(4, 8, method="bset"),
             "method must be 'best' or 'paper', not 'bset'; did you mean 'best'?",
@@ -198,8 +198,8 @@ def test_the_default_exposes_nobody_where_that_is_possible() -> None:
             lambda: design(4, 8, min_part=5),
             "min_part is 5, more than there are users (4); lower it",
         ),
-        (lambda: design(4, 8, min_part=0), "min_part must be 1 or more, not 0"),
-        (lambda: design(4, 8, min_part=2.5), "min_part must be a whole number, not 2.5"),  # type: ignore[arg-type]
+        (lambda: design(4, 8, min_part=0), "min_part must be a whole number from 1, not 0"),
+        (lambda: design(4, 8, min_part=2.5), "min_part must be a whole number from 1, not 2.5"),  # type: ignore[arg-type]
         (
             lambda: design(4, 7, min_part=3),
             "closed groups take two edges a user: give 8 edges or more, or min_part=1",

@@ -167,10 +167,10 @@ def test_logs_of_binomials(n: int, k: int) -> None:
     ("call", "words"),
     [
         (lambda: restricted_permutations(3, 4), "forbidden must be at most s = 3, not 4"),
-        (lambda: restricted_permutations(-1, 0), "s must be 0 or more, not -1"),
-        (lambda: restricted_permutations(True, 0), "s must be a whole number, not True"),
+        (lambda: restricted_permutations(-1, 0), "s must be a whole number from 0, not -1"),
+        (lambda: restricted_permutations(True, 0), "s must be a whole number from 0, not True"),
         (lambda: linked_pair(3, 2, 3, 0), "links must be at most 2 each way, not 3"),
-        (lambda: equity_increment(1), "a must be 2 or more, not 1"),
+        (lambda: equity_increment(1), "a must be a whole number from 2, not 1"),
         (lambda: limit_ratio(3, 3), "b is what is left of the users after parts of k = 3, not 3"),
         (lambda: attack_component(1, 1), "a part of 1 with 1 forbidden has no matching to attack"),
         (

@@ -159,8 +159,11 @@ def test_exactly_so_many_edges_are_drawn() -> None:
         ),
         (lambda: random_expectation(5, True), "k must be a number, not True"),
         (lambda: random_expectation(5, edges=26), "26 edges are too many for 5 users"),
-        (lambda: random_expectation(0, 0), "n must be 1 or more, not 0"),
-        (lambda: random_distribution(5, 2, samples=0), "samples must be 1 or more, not 0"),
+        (lambda: random_expectation(0, 0), "n must be a whole number from 1, not 0"),
+        (
+            lambda: random_distribution(5, 2, samples=0),
+            "samples must be a whole number from 1, not 0",
+        ),
         (lambda: random_distribution(5, 2).quantile(2), "share from 0 to 1, not 2"),
         (lambda: stirling_comparison(3, 4), "k must be at most n = 3, not 4"),
     ],

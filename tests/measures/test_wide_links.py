@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.graph import Graph
 from anonymatch.measures import LinkBand, LinksEstimate, estimate_links
 from anonymatch.running import Budget
 from anonymatch.sources import DelayLaw, Erlang, LogNormal, Window
@@ -302,13 +301,6 @@ def test_a_log_without_an_explanation_is_refused() -> None:
     )
     with pytest.raises(am.InputError, match="nothing explains the log"):
         estimate_links(band, budget=Budget.of(0.1))
-
-
-def test_graphs_of_logs_become_bands_and_others_do_not() -> None:
-    graph = Graph.from_rows(["11011", "01111", "00111"])
-    assert LinkBand.of(graph, 2) is not None
-    assert LinkBand.of(Graph.from_rows(["1010", "0110"]), 0) is None
-    assert LinkBand.of(Graph.from_rows(["0110", "1100"]), 0) is None
 
 
 def test_where_nothing_fits_nothing_is_paired() -> None:

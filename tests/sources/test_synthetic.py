@@ -20,8 +20,8 @@ from anonymatch.sources.laws import (
     Window,
     parse_law,
 )
-from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.observing import observe
 from anonymatch.sources.synthetic import synthesize
 
 LAWS = [

@@ -411,49 +411,65 @@ def test_thresholds_turn_green_and_red_and_are_in_the_address(
     assert "entropy=0.5 is reached" in report
 
 
-def test_users_marked_on_the_chart_are_a_table_a_file_and_targets(
-    browser: Browser, studio: Served
-) -> None:
-    def look(page: Page) -> tuple[str, str]:
-        place = page.locator(".chart[data-name=entropies]")
+def test_one_brush_filters_the_table_and_marks_targets(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> dict[str, str]:
+        place = page.locator(".chart[data-name=entropy]")
         place.scroll_into_view_if_needed()
         chart = place.locator(".live svg")
         chart.wait_for()
+        rows = page.locator(".search output")
+        rows.wait_for()
         for _ in range(20):  # charts above may come to life meanwhile, and move this one
             area = chart.bounding_box()
             assert area is not None
-            page.mouse.move(area["x"] + 60, area["y"] + 40)
+            page.mouse.move(area["x"] + area["width"] * 0.4, area["y"] + 90)
             page.mouse.down()
-            page.mouse.move(area["x"] + area["width"] * 0.6, area["y"] + 60, steps=8)
+            page.mouse.move(area["x"] + area["width"] * 0.7, area["y"] + 110, steps=8)
             page.mouse.up()
             page.wait_for_timeout(500)
             if "marked=" in page.url:
                 break
         marked = page.get_by_role("region", name="Marked users")
-        marked.first.wait_for()
-        page.get_by_label("From bits").fill("0")
-        page.get_by_label("From bits").press("Enter")
-        page.get_by_label("To bits").fill("0.1")
-        page.get_by_label("To bits").press("Enter")
+        marked.wait_for()
+        seen = {"charts": str(page.locator(".chart[data-name^=entrop]").count())}
+        seen["brushed rows"] = rows.inner_text().partition(" of ")[0]
+        seen["brushed users"] = marked.inner_text().partition(" user")[0]
+        lower = page.get_by_label("Bits from")
+        upper = page.locator(".range").get_by_label("to", exact=True)
+        lower.fill("0")
+        lower.press("Enter")
+        upper.fill("0.1")
+        upper.press("Enter")
         page.get_by_text("2 users of 12 have 0 to 0.1 bits.").wait_for()
+        page.wait_for_url("**marked=0,0.1")
         page.reload()
         page.get_by_text("2 users of 12 have 0 to 0.1 bits.").wait_for()
+        page.get_by_text("2 of 12 rows, 0 to 0.1 bits").first.wait_for()
+        place.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "() => { const chart = document.querySelector('.chart[data-name=entropy]'); "
+            "return (chart.view?.signal('brush').value ?? [])[1] > 0.05; }"
+        )
         with page.expect_download() as saved:
-            page.locator(".marked").get_by_role("button", name="Save as CSV").click()
-        page.get_by_label("To bits").fill("1.5")
-        page.get_by_label("To bits").press("Enter")
+            page.get_by_role("button", name="Save the marked users as CSV").click()
+        seen["file"] = saved.value.path().read_text()
+        upper.fill("1.5")
+        upper.press("Enter")
         page.get_by_text("have 0 to 1.5 bits.").wait_for()
         page.get_by_role("link", name="Attack the marked users").click()
         page.get_by_text("marked by 0 to 1.5 bits").wait_for()
         page.get_by_role("button", name="Expose the best target").click()
         page.get_by_role("button", name="One step back").wait_for()
-        return saved.value.path().read_text(), page.url
+        seen["url"] = page.url
+        return seen
 
-    table, url = visit(browser, studio, "/audit?example=mix.csv", look)
+    seen = visit(browser, studio, "/audit?example=mix.csv", look)
 
-    assert len(table.splitlines()) == 3
-    assert "marked=0,1.5" in url
-    assert "targets=" in url
+    assert seen["charts"] == "1"
+    assert seen["brushed rows"] == seen["brushed users"] != "0"
+    assert len(seen["file"].splitlines()) == 3
+    assert "marked=0,1.5" in seen["url"]
+    assert "targets=" in seen["url"]
 
 
 def test_marked_messages_of_a_long_log_are_attacked_at_once(
@@ -464,13 +480,159 @@ def test_marked_messages_of_a_long_log_are_attacked_at_once(
 
     def look(page: Page) -> int:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
-        page.get_by_label("To bits").fill("3.5")
-        page.get_by_label("To bits").press("Enter")
+        upper = page.locator(".range").get_by_label("to", exact=True)
+        upper.fill("3.5")
+        upper.press("Enter")
         page.get_by_role("link", name="Attack the marked messages").click()
+        page.get_by_text("the best of them at each step").wait_for()
         page.locator(".chart[data-name=attack-on-marked] .live svg").wait_for()
         return page.get_by_role("region", name="The attack step by step").locator("tr").count()
 
     assert visit(browser, studio, "/audit?law=exponential:2", look) > 2
+
+
+PEOPLE = "person,age,zip\nann,23,1010\nbob,27,1010\ncem,24,1020\ndan,31,1020\neve,36,1030\n"
+RELEASED = (
+    "age,zip,illness\n20-29,101*,flu\n20-29,101*,flu\n20-29,10**,asthma\n30-39,10**,cold\n"
+    "30-39,10**,hiv\n"
+)
+
+
+def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "released.csv").write_text(RELEASED)
+
+    def look(page: Page) -> dict[str, str]:
+        both = [tmp_path / "people.csv", tmp_path / "released.csv"]
+        page.set_input_files("input[type=file] >> nth=0", both)
+        page.get_by_text("1 of 5 people in the release (20 %) is identified.").wait_for()
+        page.get_by_text("is a guess from names and values").wait_for()
+        assert page.get_by_label("Identifiers: zip").is_checked()
+        assert page.get_by_label("Sensitive: illness").is_checked()
+        assert page.get_by_label("Column of people's names").input_value() == "person"
+        first = page.get_by_role("region", name="First rows of the release").inner_text()
+        seen = {"page": page.locator("#content").inner_text(), "rows": first}
+        page.get_by_label("Identifiers: zip").uncheck()
+        page.get_by_text("None of 5 people in the release is identified").wait_for()
+        page.wait_for_url("**identifiers=age&sensitive=illness")
+        page.get_by_label("Sensitive: zip").check()
+        page.wait_for_url("**sensitive=zip,illness")
+        page.get_by_label("Identifiers: zip").check()  # it cannot be both
+        page.wait_for_url("**identifiers=age,zip&sensitive=illness")
+        page.get_by_text("1 of 5 people in the release (20 %) is identified.").wait_for()
+        assert not page.get_by_label("Sensitive: zip").is_checked()
+        page.reload()
+        page.get_by_text("As you chose; what you did not change is a guess.").wait_for()
+        page.get_by_text("--identifiers age,zip --sensitive illness").first.wait_for(
+            state="attached"
+        )
+        page.get_by_label("Name of a person").fill("cem")
+        page.get_by_label("Name of a person").press("Enter")
+        page.get_by_text("cem is identified, because").wait_for()
+        page.get_by_label("Identifiers: age").uncheck()
+        page.get_by_label("Identifiers: zip").uncheck()
+        page.get_by_text("Choose at least one identifier").wait_for()
+        page.get_by_role("button", name="Swap them").click()
+        page.get_by_text("people.csv").first.wait_for()
+        return seen
+
+    seen = visit(browser, studio, "/audit", look)
+
+    assert "101*" in seen["rows"]
+    assert "only by matching everybody" in seen["page"]
+    words = seen["page"].lower()
+    assert [word for word in ("users", "mean delay", "cover", "behaviour") if word in words] == []
+    assert gone(studio)
+
+
+def test_a_hierarchy_is_dropped_along_and_a_lone_release_says_what_is_missing(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text("person,city\nann,Graz\nbob,Wien\ncem,Lima\n")
+    (tmp_path / "given.csv").write_text("city,illness\nAustria,flu\nAustria,cold\nPeru,flu\n")
+    (tmp_path / "city.csv").write_text("Graz;Austria;*\nWien;Austria;*\nLima;Peru;*\n")
+
+    def look(page: Page) -> tuple[str, str]:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "given.csv")
+        error = page.locator("[role=alert] p").inner_text()
+        along = [tmp_path / "city.csv", tmp_path / "people.csv"]
+        page.set_input_files("input[type=file] >> nth=1", along)
+        page.get_by_text("1 of 3 people in the release (33.3 %) is identified.").wait_for()
+        page.get_by_text("Hierarchy of city: city.csv", exact=True).wait_for()
+        page.get_by_text("--hierarchies city=city.csv").first.wait_for(state="attached")
+        return error, page.url
+
+    error, url = visit(browser, studio, "/audit", look)
+
+    assert error.startswith("given.csv: ")
+    assert "drop the original one along" in error
+    assert "hierarchies=city:" in url
+
+
+def test_rings_have_laws_of_ages_and_merging(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    rings = (
+        '{"rings": {"i1": {"members": ["o1", "o2"], "height": 50, "transaction": "t"},'
+        ' "i2": {"members": ["o3", "o4", "o5"], "height": 50, "transaction": "t"}},'
+        ' "outputs": {"o1": {"height": 1, "transaction": "s"}, "o2": {"height": 49},'
+        ' "o3": {"height": 2, "transaction": "s"}, "o4": {"height": 3}, "o5": {"height": 9}}}'
+    )
+    (tmp_path / "rings.json").write_text(rings)
+
+    def look(page: Page) -> list[str]:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "rings.json")
+        page.get_by_text("Ask about one input").wait_for()
+        verdicts = [page.locator(".sections .big").first.inner_text()]
+        page.get_by_label("How old decoys are").select_option("uniform")
+        page.wait_for_url("**decoys=uniform")
+        page.get_by_text("--decoys uniform").first.wait_for(state="attached")
+        verdicts.append(page.locator(".sections .big").first.inner_text())
+        page.get_by_label("How old outputs are when they are spent").select_option("gamma")
+        page.get_by_label("Shape and rate of spends").fill("10,1")
+        page.get_by_label("Shape and rate of spends").press("Enter")
+        page.get_by_text("--spends gamma:10,1").first.wait_for(state="attached")
+        page.get_by_label("Outputs of one transaction are spent together").check()
+        page.wait_for_url("**spends=gamma:10,1&merging=10")
+        page.get_by_text("--merging 10").first.wait_for(state="attached")
+        page.reload()
+        page.get_by_text("--merging 10").first.wait_for(state="attached")
+        verdicts.append(page.locator(".sections .big").first.inner_text())
+        return verdicts
+
+    verdicts = visit(browser, studio, "/audit", look)
+
+    assert len(set(verdicts)) == 3
+    assert all("per input" in verdict for verdict in verdicts)
+
+
+def test_measured_delays_that_are_dropped_along_are_a_law(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = am.sources.synthesize("exponential:2", messages=120, rate=3.0, seed=1)
+    am.sources.write_messages(without_truth(log), tmp_path / "log.csv")
+    delays = "\n".join(f"{delay:.5f}" for delay in log.true_delays().tolist())
+    (tmp_path / "mine.txt").write_text(f"{delays}\n")
+
+    def look(page: Page) -> tuple[str, str]:
+        both = [tmp_path / "log.csv", tmp_path / "mine.txt"]
+        page.set_input_files("input[type=file] >> nth=0", both)
+        page.get_by_role("button", name="Audit it with this law").wait_for()
+        chosen = page.get_by_label("How messages are delayed").input_value()
+        page.get_by_role("button", name="Audit it with this law").click()
+        page.get_by_text("--law measured:mine.txt").first.wait_for(state="attached")
+        page.reload()
+        page.get_by_text("Is it good enough?").wait_for()
+        return chosen, page.locator("#content").inner_text()
+
+    chosen, words = visit(browser, studio, "/audit", look)
+
+    assert chosen == "measured"
+    assert "measured delays of delays.txt" in words
+    assert "/tmp" not in words
+    assert gone(studio)
 
 
 def test_systems_are_compared_by_what_they_pay(

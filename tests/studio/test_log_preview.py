@@ -13,7 +13,6 @@ from anonymatch.studio.charts import (
     candidates_chart,
     compare_chart,
     delays_chart,
-    entropy_chart,
     load_chart,
 )
 from anonymatch.studio.log_preview import load, span_words, try_law
@@ -115,13 +114,6 @@ def test_charts_of_very_small_logs_are_drawn() -> None:
     assert candidates_chart(np.array([1.0])) is not None
     assert candidates_chart(np.empty(0)) is None
     assert span_words(one) == ("0 s", "from 5 to 5 s")
-
-
-def test_a_brush_that_an_address_has_is_on_the_chart() -> None:
-    spec = entropy_chart(np.array([0.0, 1.0, 2.5]), nouns="users", marked=(0.5, 2.0)).to_dict()
-
-    (brush,) = [each for each in spec["params"] if each["name"] == "brush"]
-    assert brush["value"] == {"x": [0.5, 2.0]}
 
 
 def test_bars_of_equal_names_are_all_there() -> None:

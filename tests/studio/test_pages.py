@@ -47,7 +47,7 @@ def markup(studio: Served, route: str) -> str:
         ("/plan?law=pool:1,4&kind=magic&users=-5", ["--users 1 --rate 0.01", "--law pool:1,4"]),
         ("/attack?graph=ring&targets=Alice,Zoe", ["Exposed", "Alice turns out to be behind"]),
         ("/attack?example=mix.csv&targets=ann", ["The file mix.csv", "ann turns out"]),
-        ("/audit", ["Drop a file here"]),
+        ("/audit", ["Drop files here"]),
         ("/audit?example=mix.csv", ["2 of 12", "anonymatch audit mix.csv --budget 30"]),
         ("/audit?file=nonsense", ["no longer here"]),
         ("/audit?example=../../etc/passwd", ["choose one"]),

@@ -75,11 +75,20 @@ def test_notions_of_fits_are_their_definitions(tmp_path: Path) -> None:
         }  # fmt: skip
         assert result.table is not None
         known = result.table.certain_values("illness")
-        assert {person for person, _, _ in known} == certain
-        assert {person for person, _, matched in known if matched} == by_matching
+        assert {one.person for one in known} == certain
+        told = {one.person for one in known if one.how != "all rows that fit say so"}
+        assert told == by_matching
+        lone = {f"p{i}" for i in range(number) if has_rows_of_its_own(fits, i)} & by_matching
+        assert {one.person for one in known if one.how == "nobody else fits their row"} == lone
         tried += bool(by_matching)
 
     assert tried > 5
+
+
+def has_rows_of_its_own(fits: np.ndarray[Any, np.dtype[np.bool_]], person: int) -> bool:
+    """Whether as many rows fit only those who are alike as there are of them."""
+    alike = (fits == fits[person]).all(axis=1)
+    return bool((fits[person] & ~fits[~alike].any(axis=0)).sum() >= alike.sum())
 
 
 def within(values: Any, cells: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:

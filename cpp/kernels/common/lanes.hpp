@@ -17,8 +17,10 @@
 namespace anonymatch {
 
 inline constexpr std::size_t vector_lanes = 8;
-using Vector = double __attribute__((vector_size(64), aligned(8), may_alias));
-using VectorInts = std::int64_t __attribute__((vector_size(64)));
+// By typedef: Clang leaves out the alignment of `using Vector = ...`, and rows begin at any double.
+typedef double Vector __attribute__((vector_size(64), aligned(8), may_alias));
+typedef std::int64_t VectorInts __attribute__((vector_size(64)));
+static_assert(alignof(Vector) == alignof(double));
 
 #define LOAD(pointer) (*reinterpret_cast<const Vector*>(pointer))
 #define STORE(pointer) (*reinterpret_cast<Vector*>(pointer))

@@ -60,7 +60,8 @@ void test_complete_block_has_n_factorial() {
     SubsetProgramme job(17, ones, true);
     while (!job.run(1e5)) {
     }
-    CHECK(value_of(job.count_real()) == std::tgamma(18.0));
+    // In full, because std::tgamma may round where the compiler does not compute it.
+    CHECK(value_of(job.count_real()) == 355687428096000.0);
     for (const double chance : job.posteriors()) CHECK(std::abs(chance - 1.0 / 17) < 1e-14);
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +17,7 @@ from anonymatch.attacks.expectation import Expected, over_all, over_samples
 from anonymatch.attacks.position import Field, Position
 from anonymatch.attacks.residual import Residuals, Whole
 from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
-from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, fixed, rank_of
+from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, best_among, fixed, rank_of
 from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.attacks.walk import Drawn, Given, Stride, Truth, log_of_share, walk
 from anonymatch.base.arguments import whole
@@ -38,6 +38,7 @@ def attack(
     *,
     steps: int | None = None,
     strategy: str | Sequence[Hashable] = "optimal",
+    among: Iterable[Hashable] | None = None,
     truth: Mapping[Any, Any] | Sequence[int] | npt.NDArray[np.integer] | str | None = None,
     exact: bool | None = None,
     samples: int | None = None,
@@ -64,6 +65,9 @@ def attack(
         "entropy": the user whose exposure leaves the smallest log on average (the largest Shannon
         entropy). "degree": the user with the most edges left, who may be identified already.
         "random": any user who is not identified. Or the users to expose, in order.
+    among : iterable of users, optional
+        Who may be exposed, for "optimal" and "entropy": the best of them at each step. The campaign
+        ends when they are all identified. Default: everybody.
     truth : dict, sequence of int, "sampled" or None
         What is revealed: the behaviour of every user by name; its index, as :func:`sample`
         returns it; drawn from the probabilities as it is revealed; or None for expectations.
@@ -111,7 +115,7 @@ def attack(
     >>> am.attack(am.Graph.from_edges(pairs), truth=truth).steps[0].newly_forced
     {'bob': 'x'}
     """
-    plan = _Plan.of(graph, steps, strategy, truth, samples, seed)
+    plan = _Plan.of(graph, steps, strategy, among, truth, samples, seed)
     shapes = Residuals(exact=exact, budget=budget, executor=executor)
     require_matching(graph)
     blocks = shapes.whole(graph)
@@ -122,7 +126,7 @@ def attack(
     campaign = _Campaign(
         graph=graph,
         plan=plan,
-        field=Field(shapes, blocks, rank_of(plan.name)),
+        field=Field(shapes, blocks, None if plan.among else rank_of(plan.name)),
         tree=tree,
         start=count(graph, exact=exact, budget=budget, executor=executor),
         progress=progress,
@@ -137,6 +141,7 @@ class _Plan:
     steps: int
     name: str
     choose: Choose
+    among: bool  # whether only some users may be exposed
     truth: Truth
     kind: str  # of truth
     samples: int | None
@@ -162,6 +167,7 @@ class _Plan:
         graph: Graph,
         steps: int | None,
         strategy: str | Sequence[Hashable],
+        among: Iterable[Hashable] | None,
         truth: object,
         samples: int | None,
         seed: int | None,
@@ -177,6 +183,8 @@ class _Plan:
             )
         samples = None if samples is None else whole(samples, "samples", least=2)
         name, choose, most = _strategy(graph, strategy)
+        if among is not None:
+            choose, most = _among(graph, name, among)
         default = most if name == "fixed" else 1
         number = default if steps is None else whole(steps, "steps", least=1)
         wanted = several(number, "step")
@@ -191,6 +199,7 @@ class _Plan:
             steps=number,
             name=name,
             choose=choose,
+            among=among is not None,
             truth=Drawn(draws) if sampled or truth is None else Given(graph, truth),
             kind="unknown" if truth is None else "sampled" if sampled else "given",
             samples=samples,
@@ -220,6 +229,19 @@ def _strategy(graph: Graph, strategy: str | Sequence[Hashable]) -> tuple[str, Ch
         twice = next(user for k, user in enumerate(strategy) if order[k] in order[:k])
         raise InputError(f"user {twice!r} is named twice; a user is exposed once")
     return "fixed", fixed(order), len(order)
+
+
+def _among(graph: Graph, name: str, users: Iterable[Hashable]) -> tuple[Choose, int]:
+    """How the best of some users are chosen, and how many they are."""
+    if name not in ("optimal", "entropy"):
+        raise InputError(
+            Argument("among"), " is for the strategies optimal and entropy; leave it out"
+        )
+    marked = np.zeros(graph.n_users, dtype=np.bool_)
+    marked[[graph.user_index(user) for user in users]] = True
+    if not marked.any():
+        raise InputError(Argument("among"), " names no user; give at least one")
+    return best_among(marked, name), int(marked.sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,6 +81,8 @@ def over_all(
                     following[key].add(new)
                 else:
                     following[key] = new
+        if not step.targets:
+            break
         step.log_share = log_of_share(step.share) if step.share else -math.inf
         expected.append(step)
         level = list(following.values())
@@ -97,12 +99,12 @@ def _follow(
 ) -> Iterator[_State]:
     """Add what a state contributes to a step, and go on to all that it can lead to."""
     position = state.position
-    if not position.in_doubt:
+    choice = choose(position, left, tree) if position.in_doubt else None
+    if choice is None or not choice.targets:
         _add(step, state, state.mass, state.log)
-        _tally(step, state.probability, 0, position.n_edges, 0)
+        _tally(step, state.probability, 0, position.n_edges, position.in_doubt)
         yield state
         return
-    choice = choose(position, left, tree)
     if alone:
         step.choice = choice
     part = Fraction(1, len(choice.targets))

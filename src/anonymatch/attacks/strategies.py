@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.attacks.best_play import Tree
 from anonymatch.attacks.position import Position, Rank
+from anonymatch.attacks.residual import Residual, rounded
 
-__all__ = ["STRATEGIES", "Choice", "Choose", "fixed", "rank_of"]
+__all__ = ["STRATEGIES", "Choice", "Choose", "best_among", "fixed", "rank_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Targets that are equally likely to be taken, and whom the strategy holds equally good."""
+    """Targets that are equally likely to be taken, and whom the strategy holds equally good.
+
+    No targets: the strategy has nobody left to expose.
+    """
 
     targets: tuple[int, ...]
     n_ties: int
@@ -82,6 +88,27 @@ def fixed(order: Sequence[int]) -> Choose:
         return Choice.of([order[len(position.exposed)]])
 
     return choose
+
+
+def best_among(users: npt.NDArray[np.bool_], strategy: str) -> Choose:
+    """The best of some users at each step, as "optimal" or "entropy" rank them."""
+
+    def choose(position: Position, left: int, tree: Tree) -> Choice:
+        ranked: dict[float | Fraction, list[int]] = {}
+        for shape, members in position.blocks():
+            for k in np.flatnonzero(users[members]).tolist():
+                ranked.setdefault(_rank(shape, k, strategy), []).append(int(members[k]))
+        return Choice.of(sorted(ranked[min(ranked)]) if ranked else [])
+
+    return choose
+
+
+def _rank(shape: Residual, user: int, strategy: str) -> float | Fraction:
+    """How good a target is: less is better, and equal for those that are equally good."""
+    if strategy == "entropy":
+        return -rounded(float(shape.entropies[user]))
+    share = shape.share(user)
+    return rounded(share) if isinstance(share, float) else share
 
 
 STRATEGIES: dict[str, Choose] = {

@@ -56,11 +56,13 @@ def walk(
     truth: Truth,
     draws: np.random.Generator,
 ) -> Iterator[Stride]:
-    """Up to ``steps`` exposures, until one matching is left; ``position`` is changed."""
+    """Up to ``steps`` exposures while somebody can be; ``position`` is changed."""
     for left in range(steps, 0, -1):
         if not position.in_doubt:
             return
         choice = choose(position, left, tree)
+        if not choice.targets:
+            return
         which = int(draws.integers(len(choice.targets))) if len(choice.targets) > 1 else 0
         target = choice.targets[which]
         share, entropy = outlook(position, target)

@@ -24,6 +24,7 @@ from anonymatch.audits.gates import (
     gates_in_words,
     parse_gates,
 )
+from anonymatch.audits.grouping import Grouping, best_grouping
 from anonymatch.audits.identification import Identified, identified
 from anonymatch.audits.log_totals import LogTotals, totals
 from anonymatch.audits.result import Audit, Bin, Campaign, CampaignStep, Score, Worst
@@ -49,6 +50,7 @@ __all__ = [
     "Comparison",
     "FigureText",
     "Gate",
+    "Grouping",
     "Identified",
     "LogTotals",
     "RingFigures",
@@ -58,6 +60,7 @@ __all__ = [
     "Worst",
     "audit",
     "audit_charts",
+    "best_grouping",
     "campaign_on",
     "check_gates",
     "compare",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from anonymatch import designs
@@ -12,9 +13,11 @@ from anonymatch.sources import Observation
 if TYPE_CHECKING:
     from anonymatch.designs import Design
 
-__all__ = ["best_design", "front", "has_designs", "rivals", "same_delay"]
+__all__ = ["best_design", "front", "has_designs", "rival_delay", "rivals", "same_delay"]
 
 _MOST_INSIDE = 1e6  # messages on average, for which closed forms are worth their time
+_HALVINGS = 60
+_WHOLE = 1e-9  # nearer to a whole number is one
 _DELAYS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the rivals, as factors of the own one
 _FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
@@ -37,26 +40,74 @@ def best_design(observation: Observation, answers: Answers, objective: str) -> D
     return designs.design(users=len(answers.users.users), edges=answers.edges, objective=objective)
 
 
-def same_delay(observation: Observation) -> tuple[tuple[str, float], ...]:
-    """What other mixes give that cost as much delay, for messages that come in at random.
+def same_delay(
+    observation: Observation, ceiling: float | None = None
+) -> tuple[tuple[str, float], ...]:
+    """What other mixes give that hold messages back as long, for messages that come in at random.
 
     With so many messages inside on average, an exponential mix holds each as long; batches of k
-    hold them (k - 1)/2 arrivals, and a pool of k that swaps one message at a time k arrivals. All
-    are the entropy of one message, as the headline is.
+    hold them (k - 1)/2 arrivals, and a pool of k that swaps one message at a time k arrivals. Of
+    two sizes that are used in turn the delay is between theirs: so all hold messages back
+    :func:`rival_delay`. All are the entropy of one message, as the headline is, and none is above
+    ``ceiling``.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = am.sources.synthesize("exponential:5", messages=2000, seed=1)
+    >>> [title for title, _ in same_delay(am.sources.observe(log, "exponential:5"))]
+    ['one exponential mix', 'batches of 10 or 11', 'pool mix 1,4 or 1,5']
     """
-    if observation.mean_delay is None or observation.rate is None or observation.mean_delay <= 0:
+    delay = rival_delay(observation, ceiling)
+    if delay is None or observation.rate is None:
         return ()
-    inside = observation.rate * observation.mean_delay
-    if not inside < _MOST_INSIDE:
-        return ()
-    batch, pool = max(round(2 * inside + 1), 1), round(inside)
+    inside = observation.rate * delay
+    size, pool = int(2 * inside) + 1, int(inside)
     others = [
         ("one exponential mix", exponential_bits(inside)),
-        (f"batches of {batch:,}", threshold_bits(batch)),
+        _in_turn("batches of ", size, 2 * inside + 1, threshold_bits),
     ]
     if pool >= 1:
-        others.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
+        others.append(_in_turn("pool mix 1,", pool, inside, lambda kept: pool_bits(1, kept)))
     return tuple(others)
+
+
+def rival_delay(observation: Observation, ceiling: float | None = None) -> float | None:
+    """Seconds that the mixes of :func:`same_delay` hold messages back; None if there are none.
+
+    As long as here, but no more messages may be inside than here. In traffic that is steadier than
+    random there are fewer when one leaves than the delay says, and the ceiling is that of these.
+    """
+    if observation.mean_delay is None or observation.rate is None:
+        return None
+    inside = observation.rate * observation.mean_delay
+    if not 0 < inside < _MOST_INSIDE:
+        return None
+    if ceiling is None or mixes.ceiling_bits(inside) <= ceiling:
+        return observation.mean_delay
+    inside = _inside_at(ceiling, inside)
+    return inside / observation.rate if inside > 0 else None
+
+
+def _inside_at(ceiling: float, high: float) -> float:
+    """How many messages inside have this ceiling, which is below that of ``high``: by halving."""
+    low = 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mixes.ceiling_bits(middle) <= ceiling else (low, middle)
+    return low
+
+
+def _in_turn(
+    title: str, small: int, size: float, bits: Callable[[int], float]
+) -> tuple[str, float]:
+    """Mixes of ``small`` and of one more, each for so many messages that the mean is ``size``."""
+    more = size - small
+    if more * small < _WHOLE:
+        return f"{title}{small:,}", bits(small)
+    again = title.rpartition(" ")[2]
+    name = f"{title}{small:,} or {again}{small + 1:,}"
+    return name, (1 - more) * bits(small) + more * bits(small + 1)
 
 
 def rivals(
@@ -67,7 +118,7 @@ def rivals(
     Messages come in at random as often as here. The last is what no mix exceeds in such traffic,
     with as many ``packets`` a message as here; None if that is not known, and then it is left out.
     """
-    if not same_delay(observation):
+    if rival_delay(observation) is None:
         return {}
     assert observation.mean_delay is not None
     assert observation.rate is not None

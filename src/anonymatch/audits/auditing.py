@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.audits.alternatives import same_delay
+from anonymatch.audits.alternatives import rival_delay, same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 _LN2 = math.log(2.0)
+_THRESHOLD = 5.0  # effective set size, unless told
 _ROUNDS_SECONDS = 20.0  # for what rounds tell
 
 
@@ -47,7 +48,7 @@ def audit(
     /,
     *,
     name: str | None = None,
-    threshold: float = 5.0,
+    threshold: float | None = None,
     top: int = 20,
     steps: int = 10,
     budget: Budget | float | None = None,
@@ -66,8 +67,9 @@ def audit(
     name : str, optional
         What the system is called in reports; the name of the file unless told. With ``original``,
         the column of the original table that has people's names.
-    threshold : float
-        An effective set size; the audit says which share of users is below it.
+    threshold : float, optional
+        An effective set size; the audit says which share of users is below it. Default: 5, which
+        charts do not mark.
     top : int
         Worst users that are named with a reason; 0 for all.
     steps : int
@@ -128,7 +130,8 @@ def audit(
     'Entropy 0.667 bits per user'
     """
     began = time.perf_counter()
-    threshold = real(threshold, "threshold")
+    given = threshold is not None
+    threshold = real(threshold if threshold is not None else _THRESHOLD, "threshold")
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
     if "original" in how and name is not None:  # of a released table: the column of names
         how, name = {**how, "name": name}, None
@@ -148,6 +151,7 @@ def audit(
     senders = people(observation, answers)
     scored = score(observation, answers)
     of_rings = ring_figures(observation, answers)
+    ceiling = _ceiling(observation, answers)
     attacked = campaign(observation, answers, steps, resources)
     of_people = people_bits(observation, resources)
     bar.finish()
@@ -159,11 +163,13 @@ def audit(
         bits=bits,
         degree=_share(answers.entropy, answers.full),
         bound=answers.bound / n_joint / _LN2,
-        ceiling=_ceiling(observation, answers),
+        ceiling=ceiling,
         reached=_share(answers.entropy, answers.bound),
-        same_delay=same_delay(observation),
+        same_delay=same_delay(observation, ceiling),
+        same_delay_seconds=rival_delay(observation, ceiling),
         identified=identified,
         threshold=threshold,
+        threshold_given=given,
         below=below,
         worst=named,
         one_step=one_step(answers),

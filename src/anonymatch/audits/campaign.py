@@ -68,7 +68,8 @@ def campaign(
 def campaign_on(
     audit: Audit, users: Iterable[Hashable], *, steps: int = 10, seconds: float = _SECONDS
 ) -> Campaign:
-    """The same for an attacker who exposes some users only: the best of them at each step.
+    """The same for an attacker who exposes some users only: the best of them at each step, as
+    things stand then. Where that would take too long there are no steps, and ``reason`` says so.
 
     Parameters
     ----------
@@ -97,14 +98,14 @@ def campaign_on(
             observation.passage, observation.truth, steps, audit.seed, among=among
         )
     assert observation.graph is not None
-    doubt = np.where(among, answers.users.renyi2.value, -1.0)
-    order = np.argsort(-doubt, kind="stable")[: min(steps, int(among.sum()))]
-    targets = [answers.users.users[i] for i in order[doubt[order] > 0].tolist()]
+    unknown = np.flatnonzero(among & (answers.users.renyi2.value > 0))
+    targets = [answers.users.users[i] for i in unknown.tolist()]
     if not targets:
         return Campaign(reason="they are identified already")
     resources = Resources(budget=Budget(seconds=seconds / _SHARE), seed=audit.seed)
+    number = min(steps, len(targets))
     return _through_graph(
-        observation.graph, observation.truth, answers, len(targets), resources, targets=targets
+        observation.graph, observation.truth, answers, number, resources, targets=targets
     )
 
 
@@ -159,7 +160,7 @@ def _through_graph(
         done = attacks.attack(
             part,
             steps=min(steps, part.n_users),
-            strategy="optimal" if targets is None else targets,
+            among=targets,
             truth="sampled" if given is None else given,
             exact=False,
             seed=resources.seed,

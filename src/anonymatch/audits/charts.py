@@ -191,7 +191,7 @@ def _bits(value: float) -> str:
 def _entropy(audit: Audit) -> AnyChart:
     bits = audit.answers.users.shannon
     marks = _quantiles(audit, bits, _bits)
-    if audit.threshold > 0:
+    if audit.threshold_given and audit.threshold > 0:
         least = math.log2(audit.threshold)
         marks.append(Mark(f"threshold {_bits(least)}", least))
     return _spread(
@@ -207,14 +207,16 @@ def _entropy(audit: Audit) -> AnyChart:
 
 def _set_size(audit: Audit) -> AnyChart:
     sizes = audit.answers.users.effective
-    threshold = Mark(f"threshold {amount(audit.threshold)}", audit.threshold)
+    marks = _quantiles(audit, sizes, amount)
+    if audit.threshold_given:
+        marks.append(Mark(f"threshold {amount(audit.threshold)}", audit.threshold))
     return _spread(
         audit,
         sizes,
         worse="low",
         title=f"How many others {audit.observation.nouns.users} hide among",
         x_label="effective set size",
-        marks=[*_quantiles(audit, sizes, amount), threshold],
+        marks=marks,
         log=None,
     )
 
@@ -496,7 +498,7 @@ def _no_rivals(audit: Audit) -> str:
 _TABLE = (
     AuditChart(
         name="entropy",
-        meaning="how entropy is spread, with the worst 1 %, the median and the threshold",
+        meaning="how entropy is spread, with the worst 1 %, the median and a threshold that is set",
         draw=_entropy,
         missing=_nobody,
     ),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison_charts"]
 
-_SHARES = tuple(k / 40 for k in range(1, 41))
+_SHARES = (0.0, 0.005, 0.01, *(k / 40 for k in range(1, 41)))  # from the worst of all
 
 
 def comparison_charts(comparison: Comparison) -> dict[str, Callable[[], AnyChart]]:

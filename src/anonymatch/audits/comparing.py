@@ -301,11 +301,28 @@ def _verdict(
     rows: Sequence[ComparedFigure], audits: Sequence[Audit], called: tuple[str, ...]
 ) -> str:
     """The headline and its price; joint bits too where it tells nothing apart."""
-    headline = _sentence(rows[0], called)
+    headline = _warning(audits, called) + _sentence(rows[0], called)
     joint = next(row for row in rows if row.name == "bits")
     if rows[0].best is None and joint.best is not None:
         return f"{headline}; {_sentence(joint, called)}{_price(joint, audits, called)}."
     return f"{headline}{_price(rows[0], audits, called)}."
+
+
+def _warning(audits: Sequence[Audit], called: tuple[str, ...]) -> str:
+    """Which of them are not about their logs, as the truth there says; nothing if all are."""
+    wrong = [
+        name
+        for name, audit in zip(called, audits, strict=True)
+        if audit.score is not None and not audit.score.calibrated
+    ]
+    if not wrong:
+        return ""
+    law = "The law of" if len(wrong) == 1 else "The laws of"
+    verb, whose = ("does", "its") if len(wrong) == 1 else ("do", "their")
+    return (
+        f"{law} {' and '.join(wrong)} {verb} not fit the truth in {whose} log, so that this is not "
+        "about these systems. "
+    )
 
 
 def _price(row: ComparedFigure, audits: Sequence[Audit], called: tuple[str, ...]) -> str:

@@ -23,7 +23,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.measures import Interval, averages
 from anonymatch.sources import Nouns, Observation
-from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
+from anonymatch.tables import NOTION_KINDS, NotionKind
 
 __all__ = [
     "FIGURES",
@@ -321,7 +321,7 @@ _TABLE = (
     AuditFigure(
         key="identified",
         title="identified {users}",
-        meaning="share of {users} for whom only one of the {behaviours} is left",
+        meaning="share of {users} that have only one of the {behaviours} left",
         unit="share",
         better="lower",
         group="exposed",
@@ -459,8 +459,11 @@ _TABLE = (
     ),
     AuditFigure(
         key="reached",
-        title="share of the bound",
-        meaning="joint bits as a share of the most that so many candidates allow",
+        title="share of the candidates' bound",
+        meaning=(
+            "joint bits as a share of the most that they can be if everybody keeps as many "
+            "candidates"
+        ),
         unit="share",
         better="higher",
         group="system",
@@ -495,7 +498,10 @@ _TABLE = (
     AuditFigure(
         key="attack",
         title="bits lost to one exposure",
-        meaning="what the attacker's best single exposure takes from the whole system",
+        meaning=(
+            "what the attacker's best single exposure takes from the whole system, as a mean over "
+            "all truths"
+        ),
         unit="bits",
         better="",
         group="attack",

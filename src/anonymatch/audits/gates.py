@@ -45,7 +45,7 @@ AT_LEAST: Mapping[str, str] = _Gates("higher")
 """Figures that must reach a threshold, and what they are about; ``entropy_N%`` for any N too."""
 
 AT_MOST: Mapping[str, str] = _Gates("lower")
-"""Figures that must not exceed one: shares and probabilities, from 0 to 1."""
+"""Figures that must not exceed one; shares and probabilities are from 0 to 1."""
 
 GATES: Mapping[str, str] = _Gates("higher", "lower")
 """Names of thresholds, and what they are about."""
@@ -222,7 +222,7 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
 
 
 def _checked(figure: AuditFigure, threshold: float) -> float:
-    if figure.better == "lower" and not threshold <= 1.0:
+    if figure.better == "lower" and figure.unit == "share" and not threshold <= 1.0:
         raise InputError(
             f"threshold {figure.key}={threshold:g} is a share; give a number from 0 to 1"
         )

@@ -58,6 +58,7 @@ def record(audit: Audit) -> dict[str, Any]:
             for design in audit.designs
         ],
         "same_delay": json_value(audit.same_delay),
+        "same_delay_seconds": json_value(audit.same_delay_seconds),
         "front": json_value(audit.front),
         "identified": audit.identified,
         "threshold": audit.threshold,

@@ -113,7 +113,9 @@ class OneStep:
     target : name
         Whose exposure leaves the fewest matchings on average.
     lost_bits : Interval
-        Bits that the system loses by it: log2 of the matchings before over the expected ones left.
+        Bits that the system loses by it: log2 of the matchings before over the expected ones left,
+        a mean over all truths. The first step of a campaign is along one truth, so it may cost more
+        or less.
     """
 
     target: Hashable
@@ -248,13 +250,19 @@ class Audit(Summarised):
         if users and behaviours differ in number, and for a passage. They are searched for when they
         are first looked at, as is `front`.
     same_delay : tuple of (str, float)
-        Mixes that hold messages back as long on average, and their entropy per message.
+        Mixes that hold messages back as long on average, for messages that come in at random, and
+        their entropy per message.
+    same_delay_seconds : float or None
+        How long these hold them back: the mean delay, or less where more messages would be inside
+        than in this log.
     front : tuple of (float, float)
         Candidates a user, and joint bits per message of the paper's partition graph of them.
     identified : int
         Counted users with one behaviour in all matchings.
     threshold, below : float, Interval
         An effective set size, and the share of counted users below it.
+    threshold_given : bool
+        Whether it was asked for; charts mark it then.
     surest : Interval
         The largest probability that a best guess is right, given that the message departed; 0 if
         there is nobody.
@@ -313,8 +321,10 @@ class Audit(Summarised):
     rings: RingFigures | None = field(default=None, repr=False)
     table: TableFindings | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
+    same_delay_seconds: float | None = field(default=None, repr=False)
     identified: int
     threshold: float
+    threshold_given: bool = False
     below: Interval
     worst: tuple[Worst, ...] = field(repr=False)
     one_step: OneStep | None
@@ -463,7 +473,9 @@ class Audit(Summarised):
         frame = self.answers.users.frame()
         if self.unreleased is None:
             return frame
-        return frame.with_columns(released=~frame.get_column("censored"))
+        from anonymatch.base.frames import Frame
+
+        return Frame(frame.with_columns(released=~frame.get_column("censored")))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the table of users apart (`users`)."""

@@ -99,8 +99,13 @@ surest guess is 0 with 25 %.'
     first = next(iter(worst), None)
     surest = averages.largest(users, users.surest)
     if first is not None and first.probability is not None and surest is not None:
-        share = _between(Interval(*(100 * end for end in _ends(surest))), 0.1)
-        return "; ".join(parts) + f", the surest guess is {name(first.user)} with {share} %."
+        near = surest.high - surest.low < 0.001
+        hundreds = Interval(*(100 * end for end in _ends(surest)))
+        share = percent(surest.value) if near else f"{_between(hundreds, 0.1)} %"
+        surely = first.probability_departed
+        open_end = surely is not None and first.probability < surely - 0.001
+        if_out = ", if it came out" if open_end else ""
+        return "; ".join(parts) + f", the surest guess is {name(first.user)} with {share}{if_out}."
     return "; ".join(parts) + "."
 
 

@@ -61,7 +61,7 @@ def real(value: object, name: str, *, low: float = 0.0, high: float = math.inf) 
         try:
             number = float(value)
         except OverflowError:
-            number = math.inf if value > 0 else -math.inf  # type: ignore[operator]
+            number = -math.inf if value < 0 else math.inf
         if low <= number <= high:  # refuses NaN
             return number
     limits = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
+from typing import BinaryIO, cast
 
 from anonymatch.base.errors import InputError
 
-__all__ = ["as_path", "check_path", "discard_unfinished", "unfinished"]
+__all__ = ["as_path", "check_path", "discard_unfinished", "unfinished", "unfinished_stream"]
 
 _UNKNOWN = "the system refuses"
 _TRIES = 8  # to empty a folder that another thread may be writing to
@@ -89,6 +90,31 @@ def unfinished(path: Path) -> Iterator[Path]:
     finally:
         _remove(folder)
         _folders.discard(folder)
+
+
+@contextmanager
+def unfinished_stream(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
+    """What to write a file's bytes to, which gzip packs if the file is to be; see `unfinished`.
+
+    Examples
+    --------
+    >>> import gzip, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt.gz")
+    ...     with unfinished_stream(path, packed=True) as stream:
+    ...         _ = stream.write(b"whole")
+    ...     gzip.decompress(path.read_bytes())
+    b'whole'
+    """
+    with unfinished(path) as beside, beside.open("xb") as file:
+        if not packed:
+            yield file
+            return
+        import gzip
+
+        # Without name and time, so that the same content is the same file.
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+            yield cast("BinaryIO", stream)  # all of it that is written to
 
 
 def discard_unfinished() -> None:

@@ -1,5 +1,5 @@
 /* Charts of a page come to life when they come into view, and anew when their data-spec changes. A brush ("brush") and a chosen mark ("pick")
-   of a chart are told to the page as events chart-brush and chart-pick. */
+   of a chart are told to the page as events chart-brush and chart-pick, and that it can be used as chart-live. */
 (() => {
   "use strict";
   const PARTS = ["vconcat", "hconcat", "concat"];
@@ -90,6 +90,7 @@
       place.finalize = () => { made.finalize(); target.remove(); };
       buttons(place, made.view);
       place.dataset.live = "true";
+      place.dispatchEvent(new CustomEvent("chart-live", {bubbles: true}));
     } catch (error) {
       target.remove(); /* what was seen before stays */
       console.error("chart " + place.dataset.name, error);

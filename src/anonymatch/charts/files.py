@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.atomic_files import as_path, check_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.charts.theme import AnyChart
 
@@ -70,7 +71,8 @@ def save_charts(
 ) -> list[Path]:
     """Write charts into ``folder`` under their names, and return where they are.
 
-    All are drawn before the first is written, and the folder is made if it is not there.
+    All are drawn and written beside before the first has its name, and what cannot be replaced is
+    found before any is drawn. The folder is made if it is not there.
 
     Examples
     --------
@@ -85,20 +87,22 @@ def save_charts(
         known = ", ".join(suffix[1:] for suffix in SUFFIXES)
         raise InputError(f"charts are written as {known}, not {kind!r}")
     target = as_path(folder)
-    drawn = {
-        target / f"{re.sub(r'[^A-Za-z0-9_-]', '', name)}.{kind}": writer(
-            make().to_dict(validate=False)
-        )
+    paths = {
+        target / f"{re.sub(r'[^A-Za-z0-9_-]', '', name)}.{kind}": make
         for name, make in makers.items()
     }
+    if os.path.isdir(target):
+        for path in paths:
+            check_path(path)
+    drawn = {path: writer(make().to_dict(validate=False)) for path, make in paths.items()}
     if drawn:
         try:
             target.mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"{target}: cannot make this folder ({error.strerror})") from None
-    for path, content in drawn.items():
-        with unfinished(path) as beside:
-            beside.write_bytes(content)
+    with ExitStack() as files:
+        for path, content in drawn.items():
+            files.enter_context(unfinished(path)).write_bytes(content)
     return list(drawn)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from anonymatch.base.errors import InputError
@@ -58,9 +59,12 @@ class Line:
             )
         nothing = [None] * len(self.x)
         rows = zip(self.x, self.y, self.low or nothing, self.high or nothing, strict=True)
-        known = [tuple(finite(value) for value in row) for row in rows]
-        known = [row for row in known if row[0] is not None]
-        return sorted(known, key=lambda row: row[0])  # type: ignore[arg-type]
+        known = [
+            (at, finite(y), finite(low), finite(high))
+            for x, y, low, high in rows
+            if (at := finite(x)) is not None
+        ]
+        return sorted(known, key=itemgetter(0))
 
 
 @dataclass(frozen=True, slots=True)

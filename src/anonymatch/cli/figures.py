@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
 from anonymatch.cli.console import note
@@ -21,13 +23,25 @@ __all__ = ["FigureOptions"]
 _FORMATS = ("svg", "png", "pdf")
 
 
+def _folder(text: str) -> Path:
+    """A folder that has a name: no name would be the one of the day."""
+    if not text.strip():
+        raise typer.BadParameter("it is empty; give the name of a folder")
+    return Path(text)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FigureOptions:
     """Where charts are written, and as what; checked before any work is done."""
 
     figures: Annotated[
         Path | None,
-        option("--figures", "Also write every chart as a file of this folder.", metavar="DIR"),
+        option(
+            "--figures",
+            "Also write every chart as a file of this folder.",
+            metavar="DIR",
+            parser=_folder,
+        ),
     ] = None
     figures_format: Annotated[
         str | None,
@@ -49,7 +63,7 @@ class FigureOptions:
             if self.figures_format is not None:
                 raise InputError("--figures-format is of charts; give --figures DIR, too")
             return
-        _check_folder(self.figures)
+        _check_folder(self.figures, self.figures_format or "svg")
 
     def write(self, makers: Mapping[str, Callable[[], AnyChart]]) -> None:
         """Write the charts, all of them or none, and say which; nothing if none are asked for."""
@@ -62,9 +76,16 @@ class FigureOptions:
         note(f"wrote {self.figures}: {names}" if names else "there are no charts to write")
 
 
-def _check_folder(folder: Path) -> None:
-    """Refuse what is no folder, and where none can be made."""
+def _check_folder(folder: Path, kind: str) -> None:
+    """Refuse what is no folder, where none can be made, and one whose files cannot be written."""
     if os.path.isdir(folder):
+        inside = sorted(name for name in os.listdir(folder) if name.endswith(f".{kind}"))
+        other = [name for name in inside if not os.path.isfile(folder / name)]
+        if other:
+            raise InputError(
+                f"--figures {folder}: {other[0]} in it is no file, so no chart can be written over "
+                "it; choose another folder"
+            )
         if not os.access(folder, os.W_OK):
             raise InputError(f"--figures {folder}: no permission to write there; choose another")
         return

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, total_ordering
 
+from anonymatch.base.arguments import whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.logarithms import Line
 from anonymatch.base.summaries import Figures, Summarised
@@ -19,7 +20,7 @@ from anonymatch.designs.bound import max_bound
 from anonymatch.designs.partition import paper, parameters
 from anonymatch.designs.parts.part import Composition, Part
 from anonymatch.designs.parts.part_edges import Array
-from anonymatch.designs.requests import one_of, users_and_edges, whole
+from anonymatch.designs.requests import one_of, users_and_edges
 from anonymatch.designs.rival_graphs import Rival, rivals
 from anonymatch.designs.search import best, proof
 from anonymatch.graph import Graph, thumbnail
@@ -309,7 +310,11 @@ class Design(Summarised):
 
     def _figures(self) -> Figures:
         yield ("matchings", self._amount(), "ways to explain what an attacker sees")
-        yield ("of the bound", self._percent(), "of the most that any graph could have")
+        yield (
+            "of the bound",
+            self._percent(),
+            "of the most that any graph with as many edges could have",
+        )
         left = f"{100 * self.ratio_after_attack:.3g} %"
         yield ("after an attack", left, "of the matchings are left once the best user is exposed")
         yield ("smallest group", str(self.smallest_group), "users who share all behaviours")
@@ -415,7 +420,7 @@ def design(
 
 def _least(n: int, m: int, min_part: int) -> int:
     """The least size of a closed group that can be had: 2 is a wish, more are a demand."""
-    least = whole(min_part, "min_part", 1)
+    least = whole(min_part, "min_part", least=1)
     if least == 2 and (m < 2 * n or n == 1):
         return 1
     if least > n:

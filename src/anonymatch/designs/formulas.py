@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from anonymatch.base.arguments import whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.logarithms import TERMS, log_factorial, log_share, phi_difference, psi
-from anonymatch.designs.requests import whole
 
 __all__ = [
     "ComponentAttack",
@@ -121,7 +121,7 @@ def equity_gain(a: int) -> float:
     >>> equity_gain(2), math.log(2) / 2
     (0.34657359, 0.34657359)
     """
-    return phi_difference(whole(a, "a", 2) - 1, a)
+    return phi_difference(whole(a, "a", least=2) - 1, a)
 
 
 def equity_increment(a: int) -> float:
@@ -132,7 +132,7 @@ def equity_increment(a: int) -> float:
     >>> equity_increment(2), equity_increment(10**6)
     (-0.095894024, -9.9998585e-13)
     """
-    a = whole(a, "a", 2)
+    a = whole(a, "a", least=2)
     # [a(a-1) ln(a+1) - a(a+1) ln a + 2 ln a!] / ((a+1) a (a-1)) with ln a! = a (ln a - 1 + psi).
     return ((a - 1) * math.log1p(1 / a) - 2 + 2 * psi(a)) / ((a + 1) * (a - 1))
 
@@ -147,7 +147,7 @@ def limit_ratio(k: int, b: int) -> float:
     >>> limit_ratio(10, 1), limit_ratio(100, 99)
     (0.8935562517, 0.110244943)
     """
-    k, b = whole(k, "k", 1), whole(b, "b")
+    k, b = whole(k, "k", least=1), whole(b, "b")
     if b >= k:
         raise InputError(f"b is what is left of the users after parts of k = {k}, not {b}")
     crown = math.log1p(1 / k) + 1 + _share_log(k + 1, k + 1) - psi(k)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anonymatch.base.arguments import whole
 from anonymatch.base.errors import InputError
 from anonymatch.designs.parts.part_edges import Array
 from anonymatch.designs.parts.small import LARGEST, Bits, counts, tally
-from anonymatch.designs.requests import one_of, whole
+from anonymatch.designs.requests import one_of
 from anonymatch.graph import Graph
 
 __all__ = ["polish"]

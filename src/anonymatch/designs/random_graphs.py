@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arguments import whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.logarithms import log_binomial, log_factorial, psi
 from anonymatch.counting import count
 from anonymatch.designs.parts.small import LARGEST, Bits, counts
-from anonymatch.designs.requests import users_and_edges, whole
+from anonymatch.designs.requests import users_and_edges
 from anonymatch.graph import Graph
 
 __all__ = [
@@ -130,7 +131,7 @@ def stirling_comparison(n: int, k: int) -> StirlingComparison:
     >>> stirling_comparison(10**6, 10**6).exact
     0.0
     """
-    n, k = whole(n, "n", 1), whole(k, "k", 1)
+    n, k = whole(n, "n", least=1), whole(k, "k", least=1)
     if k > n:
         raise InputError(f"k must be at most n = {n}, not {k}")
     printed = math.log(2 * math.pi * n) - n / k * math.log(2 * math.pi * k)
@@ -197,7 +198,7 @@ def random_distribution(
     7
     """
     n, degree, m = _request(n, k, edges)
-    samples = whole(samples, "samples", 1)
+    samples = whole(samples, "samples", least=1)
     rng = np.random.default_rng(whole(seed, "seed"))
     counts: list[int] = []
     while len(counts) < samples:
@@ -231,7 +232,7 @@ def _counts(drawn: list[npt.NDArray[np.bool_]], samples: int) -> list[int]:
 
 
 def _request(n: object, k: object, edges: object) -> tuple[int, float, int | None]:
-    users = whole(n, "n", 1)
+    users = whole(n, "n", least=1)
     if (k is None) == (edges is None):
         raise InputError("give either k, edges a user on average, or edges=, all edges")
     if edges is not None:

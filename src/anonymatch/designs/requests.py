@@ -1,35 +1,12 @@
-"""Checks of what callers ask for: whole numbers, within their limits, in words they understand."""
+"""Checks of what callers ask for: users and edges that fit, and names of choices."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
+from anonymatch.base.arguments import whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean
-
-
-def whole(value: object, name: str, least: int = 0) -> int:
-    """The value as an int of at least ``least``; refuses bools, floats and text.
-
-    Examples
-    --------
-    >>> whole(3, "users")
-    3
-    >>> whole(2.0, "users")
-    Traceback (most recent call last):
-        ...
-    anonymatch.InputError: users must be a whole number, not 2.0
-    """
-    if isinstance(value, bool) or type(value).__name__ == "bool":
-        raise InputError(Argument(name), f" must be a whole number, not {value!r}")
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise InputError(Argument(name), f" must be a whole number, not {value!r}") from None
-    if number < least:
-        raise InputError(Argument(name), f" must be {least} or more, not {number}")
-    return number
 
 
 def users_and_edges(users: object, edges: object) -> tuple[int, int]:
@@ -42,7 +19,7 @@ def users_and_edges(users: object, edges: object) -> tuple[int, int]:
         ...
     anonymatch.InputError: 3 edges are too few for 4 users; give 4 to 16
     """
-    n, m = whole(users, "users", 1), whole(edges, "edges")
+    n, m = whole(users, "users", least=1), whole(edges, "edges")
     if not n <= m <= n * n:
         what = "few" if m < n else "many"
         noun = "user" if n == 1 else "users"

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -220,7 +220,7 @@ class _Work:
         """What estimates may take."""
         return self.budget.seconds if self.budget.chosen else _DEFAULT_SECONDS
 
-    def result(self, *, remarks: tuple[str, ...] = (), **values: object) -> Disclosure:
+    def result(self, *, remarks: tuple[str, ...] = (), **values: Any) -> Disclosure:
         if self.method != "presence":  # where more are online than act
             remarks = (*self.log.uneven(), *remarks)
         return Disclosure(
@@ -229,7 +229,7 @@ class _Work:
             seed=self.seed,
             target=None if self.target is None else self.log.users[self.target],
             notes=(*self.log.notes, *remarks),
-            **values,  # type: ignore[arg-type]
+            **values,
         )
 
     # Chains.
@@ -377,7 +377,7 @@ class _Work:
         if self.target is None:
             return pairs
         mine = pairs.user == self.target
-        return Profiles(*(None if part is None else part[mine] for part in pairs))  # type: ignore[arg-type]
+        return Profiles._make(None if part is None else part[mine] for part in pairs)
 
     def profiles_at(self, seen: dict[int, list[Believed]]) -> dict[int, Profiles]:
         """Who writes to whom by the first rounds alone, for every number of them looked at."""

@@ -40,7 +40,7 @@ from anonymatch.graph.graph import Graph, check_graph
 from anonymatch.graph.inputs import join
 from anonymatch.graph.io import files, limits
 from anonymatch.graph.io.files import FileNote, read, reading, write
-from anonymatch.graph.io.formats import FORMATS, format_of
+from anonymatch.graph.io.formats import FORMATS, format_of, separator_in
 from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.io.logs import DIRECTIONS, TIMES
 from anonymatch.graph.io.source import Source, decode
@@ -108,6 +108,7 @@ __all__ = [
     "reading",
     "require_matching",
     "ring",
+    "separator_in",
     "settle",
     "structure",
     "thumbnail",

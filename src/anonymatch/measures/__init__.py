@@ -38,14 +38,16 @@ if TYPE_CHECKING:
     from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
     from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
     from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
-    from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
+    from anonymatch.measures.passages.hidden_chain import hidden_figures
+    from anonymatch.measures.passages.hidden_rates import FreeRate, Rates, fit_rates
     from anonymatch.measures.passages.links import (
         Channel,
         LinkFigures,
         ReceiverFigures,
         entropy_slack,
     )
-    from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
+    from anonymatch.measures.passages.phase_chain import phase_figures
+    from anonymatch.measures.passages.phase_log import check_hops
     from anonymatch.measures.summary import Metrics, metrics
     from anonymatch.measures.system import log_rescaled
     from anonymatch.measures.two_layers import two_layer_bits
@@ -60,12 +62,9 @@ if TYPE_CHECKING:
         user_figures,
     )
     from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
-    from anonymatch.measures.wide_links import (
-        LINKS_CONFIDENCE,
-        LinkBand,
-        LinksEstimate,
-        estimate_links,
-    )
+    from anonymatch.measures.wide_link_band import LinkBand
+    from anonymatch.measures.wide_link_estimate import LINKS_CONFIDENCE, LinksEstimate
+    from anonymatch.measures.wide_links import estimate_links
 
 __all__ = [
     "LINKS_CONFIDENCE",
@@ -154,9 +153,11 @@ __getattr__ = on_first_use(
         "passages.exponential": "passage_count passage_figures stay_of",
         "passages.flush_chain": "Dummies flush_figures",
         "passages.flush_rule": "FlushRule flush_numbers rounding",
-        "passages.hidden_chain": "FreeRate Rates fit_rates hidden_figures",
+        "passages.hidden_chain": "hidden_figures",
+        "passages.hidden_rates": "FreeRate Rates fit_rates",
         "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack",
-        "passages.phase_chain": "check_hops phase_figures",
+        "passages.phase_chain": "phase_figures",
+        "passages.phase_log": "check_hops",
         "summary": "Metrics metrics",
         "system": "log_rescaled",
         "two_layers": "two_layer_bits",
@@ -164,6 +165,8 @@ __getattr__ = on_first_use(
             "LOST Range UserFigures drawn_mean entropy_terms in_order name_column user_figures"
         ),
         "wide_band": "BandEstimate WideBand estimate_band",
-        "wide_links": "LINKS_CONFIDENCE LinkBand LinksEstimate estimate_links",
+        "wide_link_band": "LinkBand",
+        "wide_link_estimate": "LINKS_CONFIDENCE LinksEstimate",
+        "wide_links": "estimate_links",
     },
 )

@@ -26,9 +26,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +41,6 @@ from anonymatch.measures.users import LOST, Range, UserFigures, in_order
 from anonymatch.running import Budget, Execution
 
 __all__ = ["BandEstimate", "WideBand", "estimate_band", "one_peak"]
-
-T = TypeVar("T")
 
 _LN2 = math.log(2.0)
 
@@ -376,9 +372,6 @@ class _Job:
     def _done(self, seconds: float) -> None:
         self.effort.stop.check()
         self.effort.advance(seconds)
-
-    def _call(self, call: Callable[[], T]) -> T:
-        return self.effort.stop.run([call])[0]
 
     def scale(self) -> None:
         chain, stop = self.chain, self.effort.stop.byte

@@ -253,11 +253,11 @@ class Checks(Summarised):
     def __len__(self) -> int:
         return len(self.claims)
 
-    def __getitem__(self, id: str) -> Claim:  # noqa: A002
+    def __getitem__(self, claim_id: str) -> Claim:
         for claim in self.claims:
-            if claim.id == id:
+            if claim.id == claim_id:
                 return claim
-        raise InputError(f"no claim {id!r} was checked; {close_ids(id, self.ids)}")
+        raise InputError(f"no claim {claim_id!r} was checked; {close_ids(claim_id, self.ids)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything by name, fit for JSON."""

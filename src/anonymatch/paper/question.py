@@ -162,7 +162,7 @@ def _text(sentence: str | None) -> str | None:
 
 
 def question(
-    id: str,  # noqa: A002
+    claim_id: str,
     number: int,
     *,
     section: str,
@@ -177,7 +177,7 @@ def question(
 
     def make(ask: Callable[[ClaimContext], Finding]) -> Question:
         return Question(
-            id=id,
+            id=claim_id,
             number=number,
             section=section,
             kind=kind,

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
+from anonymatch.graph import separator_in
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["read_arrivals"]
 
@@ -21,7 +26,7 @@ def read_arrivals(path: Path) -> Floats:
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
     try:
-        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
+        frame = pl.read_parquet(path) if path.suffix == ".parquet" else _text(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).splitlines()[0]
         raise InputError(f"{path}: cannot be read as a table: {first}") from None
@@ -40,3 +45,11 @@ def read_arrivals(path: Path) -> Floats:
             "numbers"
         )
     return np.ascontiguousarray(times)
+
+
+def _text(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    with path.open(encoding="utf-8", errors="replace") as file:
+        header = file.readline()
+    return pl.read_csv(path, separator=separator_in(header, ","))

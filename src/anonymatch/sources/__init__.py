@@ -18,6 +18,12 @@ from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_we
 from anonymatch.sources.formats.released import read_released
 from anonymatch.sources.formats.released_cells import fits as cells_fit
 from anonymatch.sources.formats.released_cells import wider
+from anonymatch.sources.formats.released_look import (
+    TableLook,
+    TablesLook,
+    look_at_tables,
+    released_first,
+)
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
@@ -53,7 +59,7 @@ from anonymatch.sources.laws import (
     register,
     wide_links,
 )
-from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
+from anonymatch.sources.log_graph import exponential_graph, passage_graph
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.network_graphs import MixGraph, mix_graphs
 from anonymatch.sources.observation import (
@@ -67,10 +73,11 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
+from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions, help_text
 from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
-from anonymatch.sources.ring_set import RingSet
+from anonymatch.sources.ring_set import AGE_LAWS, RingSet
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
@@ -78,6 +85,7 @@ from anonymatch.sources.synthetic_rounds import synthesize_rounds
 from anonymatch.sources.timed_rounds import rounds_of_messages
 
 __all__ = [
+    "AGE_LAWS",
     "LAWS",
     "MESSAGES",
     "PARTS",
@@ -114,6 +122,8 @@ __all__ = [
     "Release",
     "RingSet",
     "RoundLog",
+    "TableLook",
+    "TablesLook",
     "Threshold",
     "Timed",
     "TimedPool",
@@ -132,6 +142,7 @@ __all__ = [
     "law_text",
     "law_usage",
     "log_mean_delay",
+    "look_at_tables",
     "mean_delay",
     "mix_graphs",
     "observe",
@@ -153,6 +164,7 @@ __all__ = [
     "register",
     "relay_graph",
     "relay_weights",
+    "released_first",
     "rounds_of_messages",
     "synthesize",
     "synthesize_network",

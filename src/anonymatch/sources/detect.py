@@ -20,18 +20,28 @@ from typing import Any
 
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, Call, Message, did_you_mean, quoted
-from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading
+from anonymatch.base.text import (
+    Argument,
+    Call,
+    Message,
+    did_you_mean,
+    listed,
+    meant_instead,
+    quoted,
+)
+from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading, separator_in
 from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
-from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names
-from anonymatch.sources.hints import hinting, scale_notes
+from anonymatch.sources.formats.released import require_original
+from anonymatch.sources.formats.released_look import look_at_tables
+from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names, read_rings
+from anonymatch.sources.hints import hinting, law_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
-from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
+from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions
 
@@ -43,6 +53,8 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _ROUND = "round"
+# Options of a log of which as many messages came in as out, but perhaps not the same ones.
+_INCOMPLETE = ("loss", "lost", "cover_rate", "cover", "inside_at_start")
 _PLAIN_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[')
 
 
@@ -137,7 +149,8 @@ def _log(
         messages = _messages(source, file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
-        notes = (*observation.notes, *scale_notes(messages, law))
+        complete = not any(options.of_log().get(name) for name in _INCOMPLETE)
+        notes = (*observation.notes, *law_notes(messages, law, complete=complete))
         return replace(observation, notes=notes)
 
 
@@ -175,6 +188,12 @@ def first_look(
     source = SOURCE_FORMATS[kind]
     if kind == "edges":
         return FirstLook(kind=kind, text=source.text, graph=read(file))
+    if kind == "released":
+        original = require_original(file, options)
+        return FirstLook(kind=kind, text=source.text, tables=look_at_tables(original, file))
+    if kind == "rings":
+        seen = read_rings(file)
+        return FirstLook(kind=kind, text=source.text, graph=seen.graph, rings=seen.rings)
     if source.messages is None:
         return FirstLook(kind=kind, text=source.text)
     with _about(file):
@@ -422,6 +441,7 @@ def _table_kind(path: Path, columns: list[str]) -> str:
                 " tells how long anonymity lasts; if it is edges, tell ",
                 Argument("source", "edges"),
             ).about(path)
+        _refuse_release(path, columns, there)
         return "edges"
     if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
         raise InputError(
@@ -431,7 +451,21 @@ def _table_kind(path: Path, columns: list[str]) -> str:
     return "messages"
 
 
-def _columns(header: str, separator: str) -> list[str]:
+def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
+    """Refuse a table that has nothing of edges: it looks like a released one."""
+    edges = {"user", "behaviour", "behavior", "weight"}
+    if len(there) < 2 or there & edges or meant_instead(sorted(edges), sorted(there)):
+        return
+    raise InputError(
+        f"it looks like a released table, with columns {listed(columns)}; give the table of the "
+        "people with ",
+        Argument("original", ...),
+        ", or name columns user and behaviour if it is edges",
+    ).about(path)
+
+
+def _columns(header: str, usual: str) -> list[str]:
+    separator = separator_in(header, usual)
     return [column.strip().strip('"') for column in header.rstrip("\r").split(separator)]
 
 

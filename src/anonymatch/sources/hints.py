@@ -15,10 +15,10 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message
-from anonymatch.sources.laws import Law
+from anonymatch.sources.laws import DelayLaw, Law, Window
 from anonymatch.sources.messages import Messages
 
-__all__ = ["hinting", "scale_notes", "unit_gap", "unit_hint"]
+__all__ = ["hinting", "law_notes", "scale_notes", "unit_gap", "unit_hint"]
 
 
 _OUR_DAYS = 631152000.0, 4102444800.0  # 1990 to 2100, in seconds since 1970
@@ -27,6 +27,11 @@ _UNITS = (("ms", 1e3, "milliseconds"), ("us", 1e6, "microseconds"), ("ns", 1e9, 
 # at least this share of the rows on either side.
 _GAP, _SHARE = 500.0, 0.01
 _FAR = 1000**0.5  # half the way from one unit to the next, in factors
+# Off by less is not told. A window is often told as a bound, inside of which delays are not even.
+_OFF, _WINDOW_OFF = 1.1, 2.0
+_DRAWN = 1_000_000  # delays in all
+_LEAST_MEANS, _MOST_MEANS = 1000, 5000  # the mean is beyond 1000 by chance once in 500 logs
+_MOST_DRAWN, _AT_ONCE = 10_000, 20  # delays of each mean, and means in one draw
 _FEW = 5  # messages; the mean delay of fewer may well be far from that of the law
 
 
@@ -68,6 +73,72 @@ def unit_gap(times: Floats) -> tuple[float, float, bool] | None:
     if jumps[at] < _GAP or min(below, above) < max(2, _SHARE * len(sizes)):
         return None
     return float(sizes[at]), float(sizes[at + 1]), above <= below
+
+
+def law_notes(messages: Messages, law: Law, *, complete: bool = True) -> tuple[str, ...]:
+    """A note if delays of the law are not those of the log: far from them, or not their mean.
+
+    ``complete``: whether as many messages in as out are the same messages, as nothing was said of
+    losses, cover traffic, or of what was inside at the start.
+
+    Examples
+    --------
+    >>> from anonymatch.sources import synthesize
+    >>> from anonymatch.sources.laws import Exponential
+    >>> log = synthesize("exponential:4", messages=200, seed=1)
+    >>> law_notes(log, Exponential(4)), law_notes(log, Exponential(40))
+    ((), ('delays in this log average 3.92 s; the law says 40 s',))
+    """
+    notes = scale_notes(messages, law)
+    mean = None if notes else _known_mean(messages, complete=complete)
+    if mean is None or law.mean_delay is None or not _misfit(law, mean, messages.n_in):
+        return notes
+    told, says = _shown(mean), _shown(law.mean_delay)
+    return (f"delays in this log average {told} s; the law says {says} s",)
+
+
+def _known_mean(messages: Messages, *, complete: bool) -> float | None:
+    """The mean delay of all messages, if the log tells it without a law.
+
+    The truth tells it. Without one it is told by sums, if all that came in are all that left: as
+    many, and at no moment more out than in, which a piece of running traffic hardly ever is.
+    """
+    if messages.n_in < _FEW:
+        return None
+    delays = messages.true_delays()
+    if len(delays) == messages.n_in:
+        return float(delays.mean())
+    if not _all_left(messages) or not complete or messages.truth is not None:
+        return None
+    return float(messages.departures.mean() - messages.arrivals.mean())
+
+
+def _all_left(messages: Messages) -> bool:
+    """Whether all that came in may be all that left: the k-th out is never before the k-th in."""
+    even = messages.n_in == messages.n_out and messages.cover is messages.lost is None
+    return even and bool((messages.departures >= messages.arrivals).all())
+
+
+def _misfit(law: Law, mean: float, number: int) -> bool:
+    """Whether the mean of so many delays is off, and by more than chance ever made it in draws.
+
+    Means of delays with a long tail are far from normal, so they are drawn; of fewer delays they
+    vary more, so that a part of many is enough.
+    """
+    if not isinstance(law, DelayLaw) or law.mean_delay is None:
+        return False  # mixes that flush are refused where their moments do not fit
+    factor = _WINDOW_OFF if isinstance(law, Window) else _OFF
+    if law.mean_delay / factor <= mean <= law.mean_delay * factor:
+        return False
+    draw = np.random.default_rng(0)
+    size = min(number, _MOST_DRAWN)
+    below = above = False
+    for _ in range(min(max(_DRAWN // size, _LEAST_MEANS), _MOST_MEANS) // _AT_ONCE):
+        means = law.delays(size * _AT_ONCE, draw).reshape(size, _AT_ONCE).mean(axis=0)
+        below, above = below or bool((means <= mean).any()), above or bool((means >= mean).any())
+        if below and above:
+            return False
+    return True
 
 
 def scale_notes(messages: Messages, law: Law) -> tuple[str, ...]:
@@ -126,7 +197,7 @@ def _mean_delays(messages: Messages) -> tuple[float, float]:
         return float(known.mean()), float(known.mean())
     arrivals, departures = messages.arrivals, messages.departures
     mean = float(departures.mean() - arrivals.mean())
-    if messages.n_in == messages.n_out and messages.cover is messages.lost is None and mean > 0:
+    if _all_left(messages) and mean > 0:
         return mean, mean
     latest = np.searchsorted(arrivals, departures, side="right") - 1
     waited = np.where(latest >= 0, departures - arrivals[np.maximum(latest, 0)], 0.0)

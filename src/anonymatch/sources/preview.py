@@ -8,8 +8,10 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools
 from anonymatch.graph import Graph
+from anonymatch.sources.formats.released_look import TablesLook
 from anonymatch.sources.laws import LawGuess, guess_flushes, guess_law
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.ring_set import RingSet
 
 __all__ = ["FirstLook", "guess_log_law", "log_mean_delay"]
 
@@ -25,7 +27,11 @@ class FirstLook:
     messages : Messages or None
         Of a log.
     graph : Graph or None
-        Of edges.
+        Of edges and of rings.
+    tables : TablesLook or None
+        Of a released table: its columns and those of the original.
+    rings : RingSet or None
+        What a file of rings says beside their members.
     needs_law : bool
         Whether it cannot be audited before a law is told.
     guess : LawGuess or None
@@ -36,6 +42,8 @@ class FirstLook:
     text: str
     messages: Messages | None = None
     graph: Graph | None = None
+    tables: TablesLook | None = None
+    rings: RingSet | None = None
     needs_law: bool = False
     guess: LawGuess | None = None
 

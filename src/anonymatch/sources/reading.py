@@ -41,7 +41,7 @@ class ReadOptions:
         Of the times in a message log.
     loss, lost, cover_rate, cover, until, drained, inside_at_start, cover_in_pool, \
 cover_visible, whole_log
-        Of message logs, as for :func:`~anonymatch.sources.log_graph.observe`.
+        Of message logs, as for :func:`~anonymatch.sources.observing.observe`.
     original : path, optional
         The table before release; the file is the released one.
     identifiers, sensitive, name, hierarchies, tolerance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from anonymatch import _native
 from anonymatch._native import NetworkMix
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.graph import limits
@@ -133,12 +132,8 @@ def write_network(log: pl.DataFrame, path: str | os.PathLike[str]) -> None:
 
     target = as_path(path)
     suffix, packed = suffix_of(target)
-    with unfinished(target) as beside, beside.open("xb") as file:
-        if packed:
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-                put_frame(log, suffix, stream)  # type: ignore[arg-type]
-        else:
-            put_frame(log, suffix, file)
+    with unfinished_stream(target, packed=packed) as stream:
+        put_frame(log, suffix, stream)
 
 
 def _people(noun: str, packets: int, people: int | None, draw: np.random.Generator) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -186,7 +186,7 @@ def rounds_of_messages(
     behaviours, receiver = _numbered(problem.receivers)
     truth = problem.truth()
     cuts = _cuts(first, np.where(late, came, last))
-    about = {"users": users, "behaviours": behaviours, "notes": tuple(notes)}
+    about: dict[str, Any] = {"users": users, "behaviours": behaviours, "notes": tuple(notes)}
     if runs.weigh is None and left == came and _complete(first, last, cuts):
         return RoundLog.in_order(
             rounds=tuple(range(1, len(cuts))),
@@ -195,7 +195,7 @@ def rounds_of_messages(
             received=cuts,
             receiver=receiver,
             truth=truth,
-            **about,  # type: ignore[arg-type]
+            **about,
         )
     edges = edges_of(runs, left, budget=Budget.of(budget))
     weights = np.ones(int(edges.indptr[-1])) if edges.weights is None else edges.weights
@@ -218,7 +218,7 @@ def rounds_of_messages(
         ),
         begin=0,
         end=len(sent) - 1,
-        **about,  # type: ignore[arg-type]
+        **about,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlencode
 
-__all__ = ["address", "choice", "number", "texts", "whole"]
+__all__ = ["address", "as_text", "choice", "number", "texts", "whole"]
 
 Query = Mapping[str, str]
 """What stands behind the question mark of an address."""
@@ -75,11 +75,12 @@ def address(path: str, **values: object) -> str:
     >>> address("/attack", targets=["ann", "b,c"])
     '/attack?targets=ann,b%252Cc'
     """
-    given = {name: _text(value) for name, value in values.items() if value not in (None, "", [])}
+    given = {name: as_text(value) for name, value in values.items() if value not in (None, "", [])}
     return f"{path}?{urlencode(given, safe=',:')}" if given else path
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """A value as an address has it; of several, their own commas are written as %2C."""
     if isinstance(value, list | tuple):
         return ",".join(str(each).replace("%", "%25").replace(",", "%2C") for each in value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -46,8 +46,10 @@ def build(studio: Studio) -> None:
     async def look() -> Response:
         return Response(rules, media_type="text/css", headers={"Cache-Control": "no-cache"})
 
-    async def receive(page: str, request: Request, name: str = "", slot: str = "file") -> Response:
-        return await _receive(studio, page, request, name, slot)
+    async def receive(
+        page: str, request: Request, name: str = "", slot: str = "file", more: bool = False
+    ) -> Response:
+        return await _receive(studio, page, request, name, slot, more)
 
     async def sort() -> Response:
         return Response(script(), media_type="text/javascript")
@@ -96,7 +98,9 @@ def _register(studio: Studio, route: str, name: str) -> None:
     ui.page(route, title=title, language="en-US", response_timeout=_PATIENCE)(opened)
 
 
-async def _receive(studio: Studio, page: str, request: Request, name: str, slot: str) -> Response:
+async def _receive(
+    studio: Studio, page: str, request: Request, name: str, slot: str, more: bool
+) -> Response:
     """A dropped file, piece by piece, for the page that is open under that id."""
     client, inbox = Client.instances.get(page), studio.inboxes.get(page)
     if client is None or inbox is None:
@@ -108,5 +112,5 @@ async def _receive(studio: Studio, page: str, request: Request, name: str, slot:
     except InputError as error:
         return PlainTextResponse(str(error), 413 if str(error) == studio.store.refusal else 422)
     with client:
-        await inbox(upload, slot)
+        await inbox(upload, slot, more)
     return Response(status_code=204)

@@ -32,7 +32,6 @@ __all__ = [
     "candidates_chart",
     "compare_chart",
     "delays_chart",
-    "entropy_chart",
     "load_chart",
 ]
 
@@ -239,40 +238,6 @@ def bar_chart(
         f"{name}: {percent(value) if share else amount(value)}" for name, value in known[:5]
     )
     return themed(chart, title=title, words=f"{few}{' …' if len(named) > 5 else ''}.")
-
-
-def entropy_chart(bits: Floats, *, nouns: str, marked: tuple[float, float] | None) -> AnyChart:
-    """Bits of each user as bars; a brush over them is told as ``brush``."""
-    import altair as alt
-
-    top = max(float(bits.max(initial=0.0)), 1.0)
-    counts, ends = np.histogram(bits, bins=_BINS, range=(0.0, top * (1 + 1e-9)))
-    rows = [
-        {"low": low, "high": high, "number": number}
-        for low, high, number in zip(
-            ends[:-1].tolist(), ends[1:].tolist(), counts.tolist(), strict=True
-        )
-    ]
-    brush = alt.selection_interval(
-        name="brush", encodings=["x"], value={"x": list(marked)} if marked else alt.Undefined
-    )
-    bars = alt.Chart(inline(rows), width=WIDTH, height=_SMALL).mark_bar(color=LIGHT["c0"])
-    scale = alt.Scale(domain=[0, top], nice=False)
-    chart = bars.encode(
-        x=alt.X("low:Q", title="bits", scale=scale, axis=_PLAIN, bin="binned"),
-        x2="high:Q",
-        y=alt.Y("number:Q", title=nouns, axis=alt.Axis(tickMinStep=1, format=",.6~g")),
-        opacity=alt.condition(brush, alt.value(1.0), alt.value(0.25)),
-        tooltip=[
-            alt.Tooltip("low:Q", title="from", format=".3~g"),
-            alt.Tooltip("high:Q", title="to", format=".3~g"),
-            alt.Tooltip("number:Q", title=nouns, format=","),
-        ],
-    ).add_params(brush)
-    words = (
-        f"{len(bits):,} {nouns}, from {amount(float(bits.min(initial=0.0)))} to {amount(top)} bits."
-    )
-    return themed(chart, title=f"Entropy of {nouns}", words=words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -44,7 +44,7 @@ class Contender:
     bits : float or None
         log2 of the matchings; None if not known.
     share : float or None
-        Matchings as a share of the bound.
+        Matchings as a share of the bound of as many edges.
     bits_left : float or None
         log2 of the matchings that the best attack on one user leaves on average.
     curve : tuple of float

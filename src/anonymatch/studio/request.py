@@ -13,10 +13,11 @@ from anonymatch.attacks import Exposure, exposure
 from anonymatch.audits import AT_MOST, FIGURES, Audit, audit, identified
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.base.text import Argument, Call, Message, Piece, as_option
-from anonymatch.graph import Graph
+from anonymatch.graph import TIMES, Graph
 from anonymatch.report import LARGEST
 from anonymatch.running import Allowance, Progress
 from anonymatch.sources import FirstLook, ReadOptions, first_look
+from anonymatch.studio.dropped import columns_of
 from anonymatch.studio.uploads import names_of
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Looks", "Why", "as_field", "gate_name", "why"]
@@ -30,6 +31,14 @@ FIELDS = {
     "budget": "Time for exact answers",
     "departures": "A second file is",
     "original": "A second file is",
+    "identifiers": "Identifiers",
+    "sensitive": "Sensitive",
+    "name": "Column of people's names",
+    "hierarchies": "Hierarchies",
+    "tolerance": "Off by at most",
+    "decoys": "How old decoys are",
+    "spends": "How old outputs are when they are spent",
+    "merging": "Outputs of one transaction are spent together",
 }
 """From arguments to the labels of the fields that give them."""
 
@@ -51,8 +60,8 @@ class AuditRequest:
         Of an upload, or "" for an example.
     options : ReadOptions
         How it is to be understood.
-    second_name : str
-        What the messages out, or the table before release, are called.
+    beside : tuple of (str, str)
+        Other files that the options name, by path, and what they are called.
     budget : float
         Predicted seconds that may be spent on exact answers.
     """
@@ -61,38 +70,70 @@ class AuditRequest:
     path: Path
     token: str = ""
     options: ReadOptions = field(default_factory=ReadOptions)
-    second_name: str = ""
+    beside: tuple[tuple[str, str], ...] = ()
     budget: float = 30.0
+
+    def plain(self) -> AuditRequest:
+        """The same file with nothing chosen that is only needed to audit it."""
+        told = self.options
+        bare = ReadOptions(
+            source=told.source, unit=told.unit, departures=told.departures, original=told.original
+        )
+        return replace(self, options=bare, budget=0.0)
 
     def first_look(self) -> FirstLook:
         """What the file is; no law is needed for that."""
         try:
-            return first_look(self.path, self.options, law=None)
+            return first_look(self.path, self.plain().options)
         except AnonymatchError as error:
+            if self.is_lone_table:
+                raise InputError(
+                    f"{self.name}: no column says who may have done what; if it is a released "
+                    "table, drop the original one along; if it is edges, name columns user and "
+                    "behaviour"
+                ) from None
             raise self.worded(error) from None
+
+    @property
+    def is_lone_table(self) -> bool:
+        """Whether it may be a released table whose original was not dropped."""
+        if self.options.given():
+            return False
+        columns = {each.lower() for each in columns_of(self.path)}
+        return len(columns) > 1 and columns.isdisjoint({*TIMES, "user", "behaviour", "ring"})
 
     def worded(self, error: AnonymatchError) -> InputError:
         """An error in the words of the page, with files called as the reader calls them."""
-        names = names_of(self.path, self.name)
-        second = self.options.departures or self.options.original
-        if second is not None:
-            names[str(second)] = self.second_name
+        names = names_of(self.path, self.name) | dict(self.beside)
         message = error.message.renamed(names)
-        return InputError(Message(*map(_as_page, message.pieces)).worded(as_field))
+        worded = Message(*map(_as_page, message.pieces)).worded(as_field)
+        for path, name in self.beside:  # laws name their file within their text
+            worded = worded.replace(path, name)
+        return InputError(worded)
 
     def _shown(self) -> dict[str, Any]:
         """Options with files called as the reader calls them."""
-        given = self.options.given()
-        return {
-            name: self.second_name if name in ("departures", "original") else value
-            for name, value in given.items()
-        }
+        return {name: self._called(value) for name, value in self.options.given().items()}
+
+    def _called(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: self._called(each) for name, each in value.items()}
+        if not isinstance(value, str | Path):
+            return value
+        words = str(value)
+        for path, name in self.beside:
+            words = words.replace(path, name)
+        return words
 
     def command(self, thresholds: Mapping[str, float] | None = None) -> str:
         """The command line that gives the same, and fails where a threshold is missed."""
         from shlex import quote
 
-        given = [as_option(Argument(name, value)) for name, value in self._shown().items()]
+        given = [
+            as_option(Argument(name, each))
+            for name, value in self._shown().items()
+            for each in _repeated(value)
+        ]
         parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
         for name, threshold in (thresholds or {}).items():
             option = "--fail-over" if name in AT_MOST else "--fail-under"
@@ -108,6 +149,24 @@ class AuditRequest:
             "print(audit)\n"
             "audit.report('audit.html')"
         )
+
+
+def _repeated(value: Any) -> list[Any]:
+    """What stands behind an option, which is repeated for each.
+
+    Examples
+    --------
+    >>> _repeated(("age", "zip")), _repeated({"age": 2.0, "zip": 1.5}), _repeated(())
+    (['age,zip'], ['age=2', 'zip=1.5'], [''])
+    """
+    if isinstance(value, Mapping):
+        return [
+            f"{name}={each:g}" if isinstance(each, float) else f"{name}={each}"
+            for name, each in value.items()
+        ]
+    if isinstance(value, tuple):
+        return [",".join(value)]
+    return [f"{value:g}" if isinstance(value, float) else value]
 
 
 def _as_page(piece: Piece) -> Piece:
@@ -151,18 +210,19 @@ class Remembered(Generic[T]):
     """Answers about files, the latest few of them."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[AuditRequest, T] = OrderedDict()
+        self._known: OrderedDict[str, tuple[str, T]] = OrderedDict()
         self._lock = Lock()
 
     def once(self, inquiry: AuditRequest, work: Callable[[], T]) -> T:
         """The answer, from memory or found now."""
+        key = repr(inquiry)  # options hold what cannot be hashed
         with self._lock:
-            if inquiry in self._known:
-                self._known.move_to_end(inquiry)
-                return self._known[inquiry]
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key][1]
         answer = work()
         with self._lock:
-            self._known[inquiry] = answer
+            self._known[key] = inquiry.token, answer
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         return answer
@@ -170,17 +230,16 @@ class Remembered(Generic[T]):
     def forget(self, token: str) -> None:
         """Forget what was found about a file that is removed."""
         with self._lock:
-            for inquiry in [each for each in self._known if each.token == token]:
-                del self._known[inquiry]
+            for key in [key for key, (of, _) in self._known.items() if of == token]:
+                del self._known[key]
 
 
 class Looks(Remembered[FirstLook]):
     """First looks at files."""
 
     def find(self, inquiry: AuditRequest) -> FirstLook:
-        """What a file is, whatever law or budget is chosen."""
-        options = replace(inquiry.options, law=None)
-        plain = replace(inquiry, options=options, budget=0.0)
+        """What a file is, whatever law, columns or budget are chosen."""
+        plain = inquiry.plain()
         return self.once(plain, plain.first_look)
 
 
@@ -195,15 +254,13 @@ class Audits(Remembered[Audit]):
 def _audited(inquiry: AuditRequest, progress: Progress) -> Audit:
     progress(0.0, 1.0)
     try:
+        # Of a released table, ``name`` is the column of names.
         answer = audit(
-            inquiry.path,
-            name=inquiry.name,
-            budget=inquiry.budget,
-            progress=progress,
-            **inquiry.options.given(),
+            inquiry.path, budget=inquiry.budget, progress=progress, **inquiry.options.given()
         )
     except AnonymatchError as error:
         raise inquiry.worded(error) from None
+    answer = replace(answer, name=inquiry.name)
     return replace(answer, notes=tuple(Message(note).worded(as_field) for note in answer.notes))
 
 
@@ -261,7 +318,7 @@ def why(audit: Audit, user: Hashable) -> Why:
         allowed=int(users.allowed[row]),
         effective=None if effective != effective else effective,
         probability=None if probability != probability else probability,
-        reason=_reason(audit, user, int(users.allowed[row])),
+        reason=_reason(audit, row),
         exposure=_exposure(audit, user),
         around=None if graph is None else _around(graph, user),
     )
@@ -279,14 +336,19 @@ def _candidates(audit: Audit, row: int) -> tuple[tuple[Hashable, float | None], 
     return tuple(sorted(zip(names, values, strict=True), key=lambda pair: -pair[1]))
 
 
-def _reason(audit: Audit, user: Hashable, allowed: int) -> str:
-    if allowed != 1:
+def _reason(audit: Audit, row: int) -> str:
+    users = audit.answers.users
+    user = users.users[row]
+    if users.allowed[row] != 1:
         return ""
     for one in audit.worst:
         if one.user == user:
             return one.reason
     graph = audit.observation.graph
     if graph is None:
+        fits_more = int(audit.answers.users.degree[row]) > 1
+        if audit.table is not None:
+            return "other rows are needed by others" if fits_more else "no other row fits"
         return "nobody else was inside"
     return next((one.reason for one in identified(graph) if one.user == user), "")
 

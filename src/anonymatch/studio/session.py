@@ -17,7 +17,8 @@ __all__ = ["Studio"]
 class Studio:
     """The port, the token that opens it, dropped files, pages that wait for some, and answers.
 
-    ``inboxes`` has the open pages that take files, by the id of their client.
+    ``inboxes`` has the open pages that take files, by the id of their client; they are told whether
+    more files follow that were dropped together.
     """
 
     port: int
@@ -27,7 +28,7 @@ class Studio:
     audits: Audits = field(default_factory=Audits)
     plans: Plans = field(default_factory=Plans)
     disclosures: Disclosures = field(default_factory=Disclosures)
-    inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)
+    inboxes: dict[str, Callable[[Upload, str, bool], Awaitable[None]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.store.on_gone(self.looks.forget)

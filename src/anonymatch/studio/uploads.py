@@ -113,6 +113,15 @@ class Store:
             upload.path.unlink(missing_ok=True)
         return Upload(upload.token, content.name, content.path, folder, upload.pages)
 
+    def rename(self, upload: Upload, name: str) -> None:
+        """Give a file a name of our own that texts may show, in a folder of its own."""
+        if upload.stored.is_dir():
+            return
+        folder = self.folder / f"{upload.token}-named"
+        folder.mkdir(mode=0o700)
+        upload.path = upload.path.rename(folder / f"{name}{upload.path.suffix}")
+        upload.stored = folder
+
     def adopt(self, token: str, page: str) -> Upload | None:
         """The file of that token, which now also stays as long as that page; None if it is gone."""
         upload = self._uploads.get(token)

@@ -28,9 +28,11 @@ __all__ = [
     "DrawnChart",
     "Step",
     "alert",
+    "article",
     "box",
     "button",
     "chart",
+    "check_box",
     "drawn_chart",
     "drop_zone",
     "field",
@@ -41,6 +43,7 @@ __all__ = [
     "number_slider",
     "same_result",
     "save",
+    "save_table",
     "select",
     "step_slider",
     "switch",
@@ -77,6 +80,17 @@ def text(content: str, tag: str = "p", classes: str = "") -> ui.html:
 def heading(content: str, level: int = 2) -> ui.html:
     """A heading."""
     return text(content, f"h{level}")
+
+
+def article(noun: str) -> str:
+    """The article of a noun of ours.
+
+    Examples
+    --------
+    >>> [f"{article(noun)} {noun}" for noun in ("input", "user", "person")]
+    ['an input', 'a user', 'a person']
+    """
+    return "an" if noun[:1] in "aeio" else "a"
 
 
 def alert(content: str) -> ui.element:
@@ -190,6 +204,25 @@ def number_slider(
             text(hint, "small", "soft")
 
 
+def check_box(
+    name: str,
+    on: bool,
+    on_change: Callable[[bool], Awaitable[None] | None],
+    *,
+    label: str | None = None,
+) -> ui.element:
+    """Something that is chosen or not; the handler gets whether it is."""
+    with box("label", "check"):
+        made = box("input", type="checkbox", checked=on, aria_label=label)
+        text(name, "span")
+    made.on(
+        "change",
+        lambda event: on_change(bool(event.args)),
+        js_handler="(event) => emit(event.target.checked)",
+    )
+    return made
+
+
 class Step:
     """A part of a page that folds to its heading; nothing is seen of it while it is hidden."""
 
@@ -224,11 +257,11 @@ def drop_zone(
     *,
     limit: int,
     refusal: str,
-    several: bool = False,
+    several: int = 1,
 ) -> None:
     """A place to drop a file, or to choose one; it is sent to ``target`` unless it is too large.
 
-    ``several``: all that are dropped together are sent, one after another.
+    ``several``: so many that are dropped together are sent, one after another.
     """
     given = (target, slot, {"bytes": limit, "words": refusal, "several": several})
     handler = f"studio.dropped({', '.join(map(json.dumps, given))})"
@@ -237,7 +270,8 @@ def drop_zone(
         with box("label", "dropzone") as zone:
             text(words, "strong")
             text(hint, "div", "soft")
-            chooser = box("input", type="file", aria_label=words, multiple=several or None)
+            many = True if several > 1 else None
+            chooser = box("input", type="file", aria_label=words, multiple=many)
         text("", "p", "said").props["role"] = "status"
     zone.on("drop", js_handler=handler)
     zone.on("dragover", js_handler=over.format("add"))
@@ -345,24 +379,15 @@ def chart(
     drawn: DrawnChart,
     caption: str = "",
     *,
-    on_brush: Handler | None = None,
     on_pick: Handler | None = None,
 ) -> ChartPlace:
     """A chart that answers the pointer and can be saved as SVG and PNG.
 
-    ``on_brush`` gets both ends of a stretch that is marked on it, or None; ``on_pick`` the name of
-    the mark that is clicked on, or "".
+    ``on_pick`` gets the name of the mark that is clicked on, or "".
     """
     with box("figure", "shown charted"):
         shown = box("div", "chart")
         shown.props.update(drawn.attributes)
-        if on_brush is not None:
-            shown.on(
-                "chart-brush",
-                lambda event: on_brush(event.args),
-                js_handler="(event) => emit(studio.brushed(event.detail))",
-                throttle=0.25,
-            )
         if on_pick is not None:
             shown.on(
                 "chart-pick",
@@ -387,6 +412,11 @@ def switch(name: str, on: bool, on_change: Click, classes: str = "") -> ui.eleme
     return made
 
 
+def save_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -> None:
+    """Hand a table to the browser as CSV."""
+    save(_csv(columns, rows), f"{name}.csv", "text/csv")
+
+
 def save(content: str, name: str, kind: str) -> None:
     """Hand a file to the browser."""
     ui.download.content(content.encode(), name, kind)
@@ -406,6 +436,7 @@ def table(
     *,
     title: str = "",
     saved: Sequence[Sequence[Any]] | None = None,
+    saves: bool = True,
 ) -> None:
     """A table that can be saved as CSV; ``saved`` are the rows of the file, if there are more."""
     shown_cells = cells(columns, rows)
@@ -424,9 +455,11 @@ def table(
         scroll.props["role"] = "region"
         scroll.props["aria-label"] = title or name
         given = [list(row) for row in (rows if saved is None else saved)]
+        if not saves:
+            return
         button(
             "Save as CSV",
-            lambda: save(_csv(columns, given), f"{name}.csv", "text/csv"),
+            lambda: save_table(columns, given, name),
             "quiet",
         )
 

@@ -5,22 +5,27 @@ from anonymatch.tables.diversity import Diversity
 from anonymatch.tables.improving import (
     Generalised,
     GeneraliseStep,
+    RowChange,
     generalise,
     parse_target,
     write_generalised,
 )
 from anonymatch.tables.linking import Links, link
+from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion
 from anonymatch.tables.table_findings import TableFindings, findings
 from anonymatch.tables.utility import Utility
 
 __all__ = [
+    "NOTION_KINDS",
     "AttributeDisclosure",
     "Diversity",
     "GeneraliseStep",
     "Generalised",
     "Links",
     "Notion",
+    "NotionKind",
+    "RowChange",
     "TableFindings",
     "Utility",
     "findings",

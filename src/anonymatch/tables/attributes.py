@@ -29,15 +29,18 @@ class AttributeDisclosure:
         Its probability, given that the person is in the release.
     certain : array of bool
         Kinds whose value is certain.
+    alone : array of bool
+        Those of them who fit rows with other values, too, but have rows that nobody else fits.
     by_matching : array of bool
-        Those of them who fit rows with other values, too: only that everybody else must have a row
-        rules these out.
+        Those who fit rows with other values, too, and rows that others fit: only that everybody
+        else must have a row tells.
     """
 
     column: str
     guess: Ints = field(repr=False)
     probability: Floats = field(repr=False)
     certain: Bools = field(repr=False)
+    alone: Bools = field(repr=False)
     by_matching: Bools = field(repr=False)
 
 
@@ -60,7 +63,7 @@ def attribute_disclosure(release: Release, links: Links, found: Diversity) -> At
         for weights in (share, every * links.possible[own], every)
     )
     guess, probability = np.full(number, -1, dtype=np.int64), np.zeros(number)
-    certain, by_matching = (np.zeros(number, dtype=np.bool_) for _ in range(2))
+    certain, others = (np.zeros(number, dtype=np.bool_) for _ in range(2))
     step = max(_STRETCH // width, 1)
     for begin in range(0, number, step):
         part = slice(begin, begin + step)
@@ -71,14 +74,24 @@ def attribute_disclosure(release: Release, links: Links, found: Diversity) -> At
         probability[part] = chances.max(axis=1) / np.where(there, inside, 1.0)
         # Certain by what is possible at all, not by a number that is close to one.
         certain[part] = ((by_possible[part] @ some).toarray() > 0).sum(axis=1) == 1
-        by_matching[part] = ((by_fit[part] @ some).toarray() > 0).sum(axis=1) > 1
+        others[part] = ((by_fit[part] @ some).toarray() > 0).sum(axis=1) > 1
+    own_rows = _have_rows_of_their_own(release)
     return AttributeDisclosure(
         column=found.column,
         guess=guess,
         probability=np.where(certain, 1.0, probability),
         certain=certain,
-        by_matching=certain & by_matching,
+        alone=certain & others & own_rows,
+        by_matching=certain & others & ~own_rows,
     )
+
+
+def _have_rows_of_their_own(release: Release) -> Bools:
+    """Kinds of people who are as many as the rows that nobody else fits."""
+    kinds, classes = release.pair_kinds, release.indices
+    own = release.people_that_fit[classes] == release.kind_sizes[kinds]
+    rows = np.bincount(kinds[own], release.class_sizes[classes[own]], len(release.kind_sizes))
+    return np.asarray(rows >= release.kind_sizes, dtype=np.bool_)
 
 
 def presence(release: Release, links: Links) -> Floats:

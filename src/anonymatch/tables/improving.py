@@ -19,16 +19,18 @@ import numpy as np
 from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import plural
+from anonymatch.base.numbers import percent, plural
 from anonymatch.running import Budget, check_work
 from anonymatch.sources import Release, read_text_table
 from anonymatch.tables.joining import JoinedClasses
+from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
 from anonymatch.tables.utility import utility
 
 __all__ = [
     "GeneraliseStep",
     "Generalised",
+    "RowChange",
     "generalise",
     "parse_target",
     "write_generalised",
@@ -57,6 +59,34 @@ class GeneraliseStep:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowChange:
+    """What becomes of rows that were equal.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Their numbers, from 1.
+    before : tuple of str
+        Their cells, one an identifier.
+    after : tuple of str or None
+        None: they are left out.
+    """
+
+    rows: tuple[int, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...] | None
+
+    def cells(self) -> list[str]:
+        """Each cell, or what it was and what it becomes."""
+        if self.after is None:
+            return [cell or "*" for cell in self.before]
+        return [
+            (old or "*") if old == new else f"{old or '*'} → {new or '*'}"
+            for old, new in zip(self.before, self.after, strict=True)
+        ]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Generalised:
     """A release that reaches a target, and how.
@@ -68,6 +98,11 @@ class Generalised:
     value : float or None
         Of the notion at the end.
     steps : tuple of GeneraliseStep
+        As they were found; a class may change several times.
+    changes : tuple of RowChange
+        What becomes of each class of rows in the end, those of the most rows first.
+    before, after : dict of str to float or None
+        All notions but presence, of the release that was given and of the changed one.
     loss, loss_before : float
         The share of values that cells leave open, after and before.
     optimum : float or None
@@ -82,11 +117,43 @@ class Generalised:
     reached: bool
     value: float | None
     steps: tuple[GeneraliseStep, ...] = field(repr=False)
+    changes: tuple[RowChange, ...] = field(repr=False)
+    before: dict[str, float | None] = field(repr=False)
+    after: dict[str, float | None] = field(repr=False)
     loss: float
     loss_before: float
     optimum: float | None
     left_out: tuple[int, ...] = field(repr=False)
     release: Release = field(repr=False)
+
+    def headline(self) -> str:
+        """Whether the target is reached, by changing how much, and what it costs."""
+        kind = NOTION_KINDS[self.key]
+        said = f"{self.key} is {kind.text(self.value)}" + (
+            f", as good as the target of {kind.text(self.target)}"
+            if self.reached
+            else f", and does not reach the target of {kind.text(self.target)}"
+        )
+        changed = sum(len(one.rows) for one in self.changes if one.after is not None)
+        how = [f"{plural(changed, 'row')} generalised"] if changed else []
+        how += [f"{plural(len(self.left_out), 'row')} left out"] if self.left_out else []
+        if not how:
+            return f"{said}: nothing needs to change."
+        loss = (
+            f"cells leave open {percent(self.loss)} of the values of a column on average, "
+            f"{percent(self.loss_before)} before"
+        )
+        if self.optimum is not None:
+            loss += f"; the best of all ways to join classes has {percent(self.optimum)}"
+        return f"{said}, with {' and '.join(how)}: {loss}."
+
+    def notions(self) -> list[tuple[str, NotionKind, float | None, float | None]]:
+        """Each notion that is known, before and after."""
+        return [
+            (key, kind, self.before[key], self.after[key])
+            for key, kind in NOTION_KINDS.items()
+            if key in self.before and (self.before[key], self.after[key]) != (None, None)
+        ]
 
     def cells(self) -> dict[str, list[str]]:
         """The identifiers of the changed release, by column, without the rows left out."""
@@ -107,6 +174,13 @@ class Generalised:
             "loss_before": self.loss_before,
             "optimum": self.optimum,
             "left_out": [row + 1 for row in self.left_out],
+            "before": self.before,
+            "after": self.after,
+            "changes": [
+                {"rows": list(one.rows), "before": list(one.before)}
+                | {"after": one.after and list(one.after)}
+                for one in self.changes
+            ],
             "steps": [
                 {"rows": step.rows, "loss": step.loss, "value": step.value}
                 | {"before": list(step.before), "after": step.after and list(step.after)}
@@ -163,12 +237,35 @@ def _greedy(
         reached=notion.kind.reaches(notion.value, target),
         value=notion.value,
         steps=tuple(steps),
+        changes=_changes(joined),
+        before=_values(release, budget),
+        after=_values(current, budget),
         loss=joined.loss,
         loss_before=utility(release).loss,
         optimum=None,
         left_out=tuple(left_out.tolist()),
         release=current,
     )
+
+
+def _changes(joined: JoinedClasses) -> tuple[RowChange, ...]:
+    release = joined.release
+    order = np.argsort(release.class_of, kind="stable")
+    members = np.split(order, np.cumsum(release.class_sizes)[:-1])
+    made = []
+    for class_, now in enumerate(joined.class_now.tolist()):
+        before = release.class_cells(class_)
+        after = None if now < 0 else joined.cells(now)
+        if after != before:
+            rows = tuple((members[class_] + 1).tolist())
+            made.append(RowChange(rows=rows, before=before, after=after))
+    return tuple(sorted(made, key=lambda one: -len(one.rows)))
+
+
+def _values(release: Release, budget: Budget) -> dict[str, float | None]:
+    """All notions that need no probabilities."""
+    facts = ReleaseFacts(release, budget=budget)
+    return {key: facts.notion(key).value for key in NOTION_KINDS if key != "presence"}
 
 
 def _below(notion: Notion, classes: Ints, target: float) -> list[int]:

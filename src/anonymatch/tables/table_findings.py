@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,22 @@ from anonymatch.tables.linking import Links
 from anonymatch.tables.notions import Notion, notions
 from anonymatch.tables.utility import Utility, utility
 
-__all__ = ["TableFindings", "findings"]
+__all__ = ["CertainValue", "TableFindings", "findings"]
 
 _NAMED = 4  # people of a sentence
+
+
+BY_ROWS = "all rows that fit say so"
+ALONE = "nobody else fits their row"
+BY_MATCHING = "only by matching everybody"
+
+
+class CertainValue(NamedTuple):
+    """The sensitive value that somebody certainly has, and how that is known."""
+
+    person: str
+    value: str
+    how: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,17 +57,15 @@ class TableFindings:
     presence: Floats | None = field(repr=False)
     utility: Utility
 
-    def certain_values(self, column: str) -> list[tuple[str, str, bool]]:
-        """People whose value is certain, with it, and whether only matching shows that."""
+    def certain_values(self, column: str) -> list[CertainValue]:
+        """People whose value is certain, with it, and how it is known."""
         found = next(one for one in self.attributes if one.column == column)
         values = self.release.sensitive_values[column]
         certain = np.flatnonzero(found.certain[self.release.kind_of])
         kinds = self.release.kind_of[certain]
         return [
-            (
-                self.release.person_name(person),
-                values[found.guess[kind]],
-                bool(found.by_matching[kind]),
+            CertainValue(
+                self.release.person_name(person), values[found.guess[kind]], _how(found, kind)
             )
             for person, kind in zip(certain.tolist(), kinds.tolist(), strict=True)
         ]
@@ -89,6 +100,12 @@ class TableFindings:
             surest = f"the surest guess is right with a probability of {percent(best)}"
             return [f"Nobody's {found.column} is certain; {surest}."]
         told = [f"The {found.column} of {plural(certain, 'person', 'people')} is certain."]
+        lone = int(sizes[found.alone].sum())
+        if lone:
+            told.append(
+                f"Of {plural(lone, 'person', 'people')} since nobody else fits their row, though "
+                "they fit rows with other values."
+            )
         kinds = np.flatnonzero(found.by_matching)
         if len(kinds):
             number = int(sizes[kinds].sum())
@@ -134,6 +151,12 @@ class TableFindings:
                 "suppressed": self.utility.suppressed,
             },
         }
+
+
+def _how(found: AttributeDisclosure, kind: int) -> str:
+    if found.by_matching[kind]:
+        return BY_MATCHING
+    return ALONE if found.alone[kind] else BY_ROWS
 
 
 def findings(links: Links) -> TableFindings:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 import pytest
-from tests.strategies import dense, holds, worst_error
+from tests.counting.exact.weights import assert_weights_are_kept, weighted
+from tests.strategies import dense
 
 import anonymatch as am
 from anonymatch import _native
@@ -46,12 +45,6 @@ def log_of_tilings(height: int, width: int) -> float:
         for i in range(1, height + 1)
         for j in range(1, width + 1)
     )
-
-
-def weighted(graph: am.Graph, weights: Sequence[object]) -> am.Graph:
-    ends = graph.indptr.tolist()
-    users = [i for i in range(graph.n_users) for _ in range(ends[i], ends[i + 1])]
-    return am.Graph.from_edges(list(zip(users, graph.indices.tolist(), weights, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -98,26 +91,7 @@ def test_counts_and_edges_agree_with_the_frontier_programme() -> None:
 
 @pytest.mark.parametrize("kind", ["integers", "fractions", "floats", "wild", "large"])
 def test_weights_of_every_kind(kind: str) -> None:
-    graph = board(4, 6, seed=5)
-    rng = np.random.default_rng(6)
-    draws: dict[str, Callable[[], object]] = {
-        "integers": lambda: int(rng.integers(1, 1000)),
-        "fractions": lambda: Fraction(int(rng.integers(1, 50)), int(rng.integers(1, 50))),
-        "floats": lambda: float(rng.random()) + 1e-3,
-        "wild": lambda: float(2.0 ** rng.uniform(-300, 300)),
-        "large": lambda: int(rng.integers(1, 2**62)) ** 5,
-    }
-    graph = weighted(graph, [draws[kind]() for _ in range(graph.n_edges)])
-    truth = Fraction(am.count(graph, method="frontier", exact=True).value)
-    through = am.posterior(graph, method="frontier", exact=True).counts.to_dense()
-
-    assert am.count(graph, method="planar", exact=True).value == truth
-    assert holds(am.count(graph, method="planar"), truth)
-    posterior = am.posterior(graph, method="planar")
-    assert posterior.error <= 1e-12
-    assert worst_error(posterior, through.tolist()) <= Fraction(posterior.error)
-    exact = am.posterior(graph, method="planar", exact=True)
-    assert (exact.counts.to_dense() == through).all()
+    assert_weights_are_kept("planar", board(4, 6, seed=5), kind)
 
 
 def test_a_prime_that_divides_a_pivot_is_replaced_by_another() -> None:

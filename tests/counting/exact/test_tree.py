@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.strategies import dense, holds, worst_error
+from tests.counting.exact.weights import assert_weights_are_kept
+from tests.strategies import dense
 
 import anonymatch as am
 from anonymatch import _native
@@ -33,12 +32,6 @@ def branching(users: int, *, children: int = 3, reach: int = 3, spare: int = 0) 
         rows[users - 1 - k // 2].add(users + k)
     order = np.random.default_rng(users).permutation(users)
     return am.Graph.from_rows([sorted(rows[i]) for i in order])
-
-
-def weighted(graph: am.Graph, weights: Sequence[object]) -> am.Graph:
-    ends = graph.indptr.tolist()
-    users = [i for i in range(graph.n_users) for _ in range(ends[i], ends[i + 1])]
-    return am.Graph.from_edges(list(zip(users, graph.indices.tolist(), weights, strict=True)))
 
 
 def test_a_branching_graph_is_counted_exactly_by_itself() -> None:
@@ -79,25 +72,7 @@ def test_counts_and_edges_agree_with_the_frontier_programme(spare: int) -> None:
 @pytest.mark.parametrize("spare", [0, 3])
 @pytest.mark.parametrize("kind", ["integers", "fractions", "floats", "wild"])
 def test_weights_of_every_kind(kind: str, spare: int) -> None:
-    graph = branching(16, children=2, spare=spare)
-    rng = np.random.default_rng(6)
-    draws: dict[str, Callable[[], object]] = {
-        "integers": lambda: int(rng.integers(1, 1000)),
-        "fractions": lambda: Fraction(int(rng.integers(1, 50)), int(rng.integers(1, 50))),
-        "floats": lambda: float(rng.random()) + 1e-3,
-        "wild": lambda: float(2.0 ** rng.uniform(-300, 300)),
-    }
-    graph = weighted(graph, [draws[kind]() for _ in range(graph.n_edges)])
-    truth = Fraction(am.count(graph, method="frontier", exact=True).value)
-    through = am.posterior(graph, method="frontier", exact=True).counts.to_dense()
-
-    assert am.count(graph, method="tree", exact=True).value == truth
-    assert holds(am.count(graph, method="tree"), truth)
-    posterior = am.posterior(graph, method="tree")
-    assert posterior.error <= 1e-12
-    assert worst_error(posterior, through.tolist()) <= Fraction(posterior.error)
-    exact = am.posterior(graph, method="tree", exact=True)
-    assert (exact.counts.to_dense() == through).all()
+    assert_weights_are_kept("tree", branching(16, children=2, spare=spare), kind)
 
 
 def test_a_tree_of_every_size_is_linear_work() -> None:

@@ -27,8 +27,9 @@ from anonymatch.sources.laws import (
     Timed,
     TimedPool,
 )
-from anonymatch.sources.log_graph import observe, passage_graph
+from anonymatch.sources.log_graph import passage_graph
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.observing import observe
 from anonymatch.sources.synthetic import synthesize
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "flushes.json"

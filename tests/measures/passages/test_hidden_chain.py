@@ -14,7 +14,7 @@ from tests.measures.passages.explanations import Truth, explained
 
 from anonymatch.base.errors import InputError
 from anonymatch.measures.passages.exponential import passage_count, passage_figures
-from anonymatch.measures.passages.hidden_chain import fit_rates, hidden_figures
+from anonymatch.measures.passages.hidden_chain import hidden_figures
 from anonymatch.measures.passages.links import Channel, LinkFigures
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lossy.json").read_text())
@@ -374,32 +374,6 @@ def test_receivers_are_sums_over_their_departures() -> None:
 
 
 # ---- rates that nobody told
-
-
-@pytest.mark.parametrize("loss", [0.0, 0.02])
-def test_losses_are_seen_where_there_are_some(loss: float) -> None:
-    number = 0
-    for seed in range(6):
-        arrivals, departures, _, end = simulated(1000, 5.0, loss, 0.0, seed)
-        rates = fit_rates(
-            arrivals,
-            departures,
-            mean=5.0,
-            channel=Channel(begin=0.0, end=end),
-            free=["loss"],
-        )
-        number += rates.gain > 2.0 + 0.5 * math.log(1000)
-
-    assert number == (6 if loss else 0)
-
-
-def test_the_cover_rate_is_found_if_there_are_no_losses() -> None:
-    arrivals, departures, _, end = simulated(2000, 5.0, 0.0, 0.4, seed=3)
-    rates = fit_rates(
-        arrivals, departures, mean=5.0, channel=Channel(begin=0.0, end=end), free=["cover_rate"]
-    )
-
-    assert rates.cover_rate == pytest.approx(0.4, abs=4 * rates.errors["cover_rate"])
 
 
 def test_numbers_far_from_even_odds_explain_a_log() -> None:

@@ -341,3 +341,20 @@ def test_the_same_audit_gives_the_same_bytes() -> None:
     result = audit(am.ring(8, 3))
 
     assert audit_html(result) == audit_html(result)
+
+
+def test_the_page_of_one_exponential_mix_says_why_it_has_no_matrix() -> None:
+    log = am.sources.synthesize("exponential:5", messages=40, seed=1)
+    passage = audit_html(am.audit(am.sources.observe(log, "exponential:5")))
+    graph = audit_html(am.audit(am.sources.observe(log, "window:0,40")))
+
+    assert "There is no picture of who fits what" in passage
+    assert "There is no picture of who fits what" not in graph
+
+
+def test_the_caption_of_the_matrix_holds_in_light_and_dark() -> None:
+    log = am.sources.synthesize("window:1,5", messages=200, seed=1)
+    page = audit_html(am.audit(am.sources.observe(log, "window:1,5")))
+
+    assert "to the colour of the page, the fewer fit" in " ".join(page.split())
+    assert "it is pale" not in page

@@ -265,6 +265,27 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(
         assert wide.value == 0
 
 
+def test_on_a_narrow_screen_figures_side_by_side_are_whole(
+    browser: Browser, addresses: dict[str, str]
+) -> None:
+    def look(page: Page) -> tuple[list[int], list[str], int, int]:
+        table = page.locator(".sides")
+        sizes = table.evaluate(
+            "node => [node.parentElement.scrollWidth, node.parentElement.clientWidth]"
+        )
+        judged = table.locator("tbody tr").first.locator("td").all_inner_texts()
+        rows = table.locator("tbody tr").count()
+        return sizes, judged, rows, table.evaluate("node => node.offsetHeight")
+
+    (inner, outer), cells, rows, height = browser.visit(
+        addresses["comparison"], look, width=360
+    ).value
+
+    assert inner <= outer  # nothing is cut, and the last column is there
+    assert cells[-1]
+    assert height < 130 * rows
+
+
 def test_paper_is_white_and_holds_few_rows(browser: Browser, addresses: dict[str, str]) -> None:
     def look(page: Page) -> tuple[str, int]:
         page.emulate_media(media="print")

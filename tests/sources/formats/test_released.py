@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymatch as am
+from anonymatch.base.frames import Frame
 from anonymatch.sources.formats import released as module
+from anonymatch.sources.formats.hierarchies import read_hierarchy
 from anonymatch.sources.formats.released import read_released
 from anonymatch.sources.formats.released_cells import fits, is_plain, spelling
 from anonymatch.sources.formats.text_tables import read_text_table
@@ -310,3 +313,69 @@ def test_the_reason_of_the_worst_is_theirs_whoever_is_left_out(tmp_path: Path) -
 
     assert worst.user == "oli"
     assert worst.reason == "nobody else fits row 1"
+
+
+@pytest.mark.parametrize("argument", ["identifiers", "sensitive", "name"])
+def test_a_misspelt_column_is_asked_about(tmp_path: Path, argument: str) -> None:
+    (tmp_path / "people.csv").write_text("name,age,zip\nmia,23,1010\nnoa,27,1020\n")
+    (tmp_path / "rows.csv").write_text("age,zip,illness\n20-29,10**,flu\n20-29,10**,cold\n")
+    wrong: dict[str, Any] = {"identifiers": "age,zipp", "sensitive": "illnessx", "name": "namex"}
+    meant = {"identifiers": "zip", "sensitive": "illness", "name": "name"}[argument]
+
+    with pytest.raises(am.InputError, match=f"; did you mean '{meant}'\\?") as error:
+        read_released(tmp_path / "people.csv", tmp_path / "rows.csv", **{argument: wrong[argument]})
+
+    assert "rename" not in str(error.value)
+
+
+def test_a_released_table_alone_is_told_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("age,zip,illness\n20-29,10**,flu\n20-29,10**,cold\n")
+
+    with pytest.raises(am.InputError, match="looks like a released table") as error:
+        am.audit(tmp_path / "rows.csv")
+
+    assert "original" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('1010;"10**;*\n', 1), ('1010;10**;*\n10"20;10**;*\n', 2)]
+)
+def test_broken_quotes_in_a_hierarchy_are_refused_with_their_line(
+    tmp_path: Path, text: str, line: int
+) -> None:
+    (tmp_path / "zip.csv").write_text(text + "1030;10**;*\n")
+
+    with pytest.raises(am.InputError, match=rf"zip\.csv: line {line}: a quote"):
+        read_hierarchy(tmp_path / "zip.csv")
+
+
+def test_quotes_in_a_hierarchy_may_hold_separators_and_lines(tmp_path: Path) -> None:
+    (tmp_path / "city.csv").write_text('"Graz; Styria";"Austria\n(south)";*\nLima;Peru;*\n')
+
+    levels = read_hierarchy(tmp_path / "city.csv")
+
+    assert len(levels) == 2
+    assert "Peru" in levels["Lima"]
+
+
+def test_the_table_of_people_turns_into_pandas_as_others_do(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("name,age\nmia,23\nnoa,27\n")
+    (tmp_path / "rows.csv").write_text("age,illness\n20-29,flu\n20-29,cold\n")
+
+    users = am.audit(tmp_path / "rows.csv", original=tmp_path / "people.csv").users
+
+    assert type(users) is Frame
+    assert "released" in users.columns
+
+
+def test_an_empty_list_of_sensitive_columns_means_none(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\nmia,23\nnoa,27\n")
+    given.write_text("age,illness\n20-29,flu\n20-29,cold\n")
+
+    for empty in ((), "", [""]):
+        seen = read_released(known, given, sensitive=empty)
+        assert seen.release is not None
+        assert seen.release.sensitive == {}
+        assert seen.notes[0] == "Identifiers (guessed): age; name (guessed): name."

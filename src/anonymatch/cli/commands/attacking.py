@@ -44,6 +44,14 @@ def attack(
         list[str] | None,
         option("--target", "Expose this user; several in the order given.", metavar="USER"),
     ] = None,
+    among: Annotated[
+        list[str] | None,
+        option(
+            "--among",
+            "Only this user may be exposed; several: the best of them at each step.",
+            metavar="USER",
+        ),
+    ] = None,
     truth: Annotated[
         str | None,
         option(
@@ -65,14 +73,19 @@ def attack(
 
     if target and strategy != "optimal":
         raise InputError("--strategy: targets are given by --target; leave one of the two out")
+    if target and among:
+        raise InputError("--among: targets are given by --target; leave one of the two out")
     graph = load(file, options)
-    whom: str | Sequence[Hashable] = _users(graph, target) if target else strategy
+    whom: str | Sequence[Hashable] = strategy
+    if target:
+        whom = _users(graph, target, "--target")
     result = watch(
         "attacking",
         lambda tell: am.attack(
             graph,
             steps=steps,
             strategy=whom,
+            among=_users(graph, among, "--among") if among else None,
             truth=_truth(graph, truth, options),
             exact=options.exact or None,
             samples=samples,
@@ -101,12 +114,12 @@ def _exposing(options: Options, graph: am.Graph) -> dict[str, Any]:
     return {"budget": options.effort(), "executor": options.executor(graph)}
 
 
-def _users(graph: am.Graph, wanted: Sequence[str]) -> list[Hashable]:
+def _users(graph: am.Graph, wanted: Sequence[str], option: str) -> list[Hashable]:
     """Users by what their names look like: names may be numbers in some formats."""
     known: dict[str, Hashable] = {str(user): user for user in graph.users}
     missing = [text for text in wanted if text not in known]
     if missing:
-        raise InputError(f"--target {name(missing[0])}: there is no such user; see the file")
+        raise InputError(f"{option} {name(missing[0])}: there is no such user; see the file")
     return [known[text] for text in wanted]
 
 

@@ -35,7 +35,7 @@ Log = Annotated[
     Path, typer.Argument(metavar="FILE", help="A message log, a simulator's log, or a table.")
 ]
 Threshold = Annotated[
-    float,
+    float | None,
     option(
         "--threshold",
         "Effective set size: the share of users below it is told (5 unless told).",
@@ -81,7 +81,7 @@ def audit(
             metavar="NAME=N",
         ),
     ] = None,
-    threshold: Threshold = 5.0,
+    threshold: Threshold = None,
     steps: Steps = 10,
     top: Annotated[int, top_option("Worst users")] = 20,
     options: Options,
@@ -147,7 +147,7 @@ def compare(
     reading: FilesOptions,
     html: Html = None,
     drawn: FigureOptions,
-    threshold: Threshold = 5.0,
+    threshold: Threshold = None,
     steps: Steps = 10,
     options: Options,
 ) -> None:
@@ -197,7 +197,7 @@ def _audit(
     observation: am.sources.Observation,
     options: Options,
     *,
-    threshold: float,
+    threshold: float | None,
     steps: int,
     top: int,
     shown: str | None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
-    from anonymatch.audits import AuditFigure, ComparedFigure, Worst
+    from anonymatch.audits import AuditFigure, Campaign, ComparedFigure, Worst
 
 __all__ = ["audit_screen", "comparison_screen"]
 
@@ -198,7 +198,9 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
         meaning = f"joint, per {nouns.user}, for as many {nouns.users} and candidates"
         lines.append(("best design", numbers.in_bits(joint), meaning))
     for title, entropy in audit.same_delay:
-        meaning = f"entropy per {nouns.user}, as much delay, no cover"
+        assert audit.same_delay_seconds is not None
+        delay = numbers.amount(audit.same_delay_seconds)
+        meaning = f"entropy per {nouns.user} at {delay} s mean delay in random traffic, no cover"
         lines.append((title, numbers.in_bits(numbers.amount(entropy)), meaning))
     return lines
 
@@ -277,7 +279,8 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
         return []
     step = audit.one_step
     taken = interval_text(step.lost_bits, "bits")
-    line = f"Attack: exposing {text.name(step.target)} costs {taken} of {_bits_of_all(audit)}."
+    line = f"Attack: exposing {text.name(step.target)} costs {taken} of {_bits_of_all(audit)}"
+    line += ", as a mean over all truths."
     steps = audit.campaign.steps
     if steps:
         last = steps[-1]
@@ -285,13 +288,20 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
         left = numbers.in_bits(f"{last.bits_left:.5g}")
         doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} {users} still in doubt"
         line += (
-            f" After {numbers.plural(len(steps), 'exposure')} {left} "
+            f" Along {_one_truth(audit.campaign)}, after {numbers.plural(len(steps), 'exposure')} "
+            f"one after another, {left} "
             f"{'is' if left == '1 bit' else 'are'} left"
             f"{doubt}{f' ({audit.campaign.reason})' if audit.campaign.reason else ''}."
         )
     elif audit.campaign.reason:
         line += f" No campaign: {audit.campaign.reason}."
     return [elements.paragraph(line)]
+
+
+def _one_truth(campaign: Campaign) -> str:
+    if campaign.truth == "given":
+        return "the truth in the log"
+    return f"one truth that is drawn (seed {campaign.seed})"
 
 
 def _bits_of_all(audit: am.Audit) -> str:

@@ -65,7 +65,8 @@ def _lines(design: am.Design) -> list[elements.Line]:
         (
             "of the bound",
             numbers.percent(design.ratio),
-            "matchings as a share of the bound" + ("" if design.exact else ", at least"),
+            "matchings as a share of the bound of as many edges"
+            + ("" if design.exact else ", at least"),
         ),
         (
             "after an attack",

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     import anonymatch as am
     from anonymatch.audits import Worst
-    from anonymatch.tables import Notion
+    from anonymatch.tables import Generalised, Notion
 
-__all__ = ["release_screen"]
+__all__ = ["generalised_screen", "release_screen"]
+
+_SHOWN = 12  # classes of rows that change
 
 
 def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
@@ -93,3 +95,29 @@ def _sure(audit: am.Audit) -> str:
     if audit.exact:
         return "exact"
     return f"intervals hold with {numbers.percent(audit.confidence)}"
+
+
+def generalised_screen(
+    found: Generalised, title: str, notes: Sequence[str]
+) -> list[RenderableType]:
+    """What to change in a release, and what every notion is before and after."""
+    screen: list[RenderableType] = [
+        elements.heading(text.name(title)),
+        elements.paragraph(found.headline()),
+        *(elements.paragraph(Message(one).worded(option)) for one in notes),
+    ]
+    if found.changes:
+        table = elements.columns(
+            *(column.name for column in found.release.columns), right=("rows",)
+        )
+        for one in found.changes[:_SHOWN]:
+            marked = ["left out", *one.cells()[1:]] if one.after is None else one.cells()
+            table.add_row(*(text.name(cell) for cell in marked), f"{len(one.rows):,}")
+        more = len(found.changes) - _SHOWN
+        rest = f" (the first {_SHOWN}; --json has {more:,} more)" if more > 0 else ""
+        screen += [elements.paragraph(f"What to change{rest}:"), elements.indented(table)]
+    table = elements.columns("notion", right=("before", "after"))
+    for key, kind, before, after in found.notions():
+        table.add_row(key, kind.text(before), kind.text(after))
+    screen += [elements.paragraph("What that does:"), elements.indented(table)]
+    return screen

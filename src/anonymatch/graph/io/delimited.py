@@ -1,5 +1,7 @@
 """CSV and TSV through polars: columns user, behaviour and, if weighted, weight, in any order.
 
+A .csv file may have semicolons or tabs between its fields: its header tells.
+
 Headers may be in any case, and behaviour may be behavior. Names are text, kept as written: spaces
 count, quotes allow separators and newlines. A row with an empty behaviour keeps a user without an
 edge; a row with an empty user keeps a behaviour without an edge; names that are in no edge of the
@@ -21,6 +23,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, quoted, several
 from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.io import limits, tables
+from anonymatch.graph.io.formats import separator_in
 from anonymatch.graph.io.panics import without_panics
 from anonymatch.graph.io.rows import frame_of
 from anonymatch.graph.io.source import Source, decode
@@ -73,6 +76,7 @@ def load(
         with source.path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     data = memoryview(content)
+    separator = _separator(data, separator)
     columns = _header(data, separator)
     check(columns)
     _check_memory(data, bytes_a_row + _BYTES_A_FIELD * max(len(columns) - 2, 0), source.size)
@@ -86,14 +90,14 @@ def load(
             )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         decode(bytes(data))
-        _check_quotes(bytes(data), separator)
+        check_quotes(bytes(data), separator)
         _check_fields(data, separator, len(columns))
         raise InputError(f"it is no table: {str(error).splitlines()[0]}") from None
     if frame.get_columns()[-1].null_count():
         try:
             _check_fields(data, separator, len(columns))
         except InputError:
-            _check_quotes(bytes(data), separator)
+            check_quotes(bytes(data), separator)
             raise
     return _named(frame, columns), data
 
@@ -134,6 +138,12 @@ def _check_memory(data: memoryview, bytes_a_row: int, packed: int | None) -> Non
     limits.check_memory(text + rows * bytes_a_row, f"a table of {rows} rows", packed=packed)
 
 
+def _separator(data: memoryview, usual: str) -> str:
+    """The usual separator, or the one that the header has instead."""
+    first = bytes(data[:_HEAD]).lstrip(b"\r\n").partition(b"\n")[0]
+    return separator_in(first.decode("utf-8", errors="replace"), usual)
+
+
 def _header(data: memoryview, separator: str) -> list[str]:
     """The names of the columns; refuses what is no text at all."""
     head = bytes(data[:_HEAD])
@@ -154,7 +164,7 @@ def _header(data: memoryview, separator: str) -> list[str]:
             f"{number} columns; at most {_MOST_COLUMNS} are read, so leave out those that "
             "are not needed"
         ).at(1)
-    _check_quotes(first.removeprefix(_BYTE_ORDER_MARK), separator)  # polars cuts names at others
+    check_quotes(first.removeprefix(_BYTE_ORDER_MARK), separator)  # polars cuts names at others
     try:
         columns = next(csv.reader([decode(first)], delimiter=separator), [])
     except csv.Error as error:
@@ -167,7 +177,7 @@ def _header(data: memoryview, separator: str) -> list[str]:
     return columns
 
 
-def _check_quotes(data: bytes, separator: str) -> None:
+def check_quotes(data: bytes, separator: str) -> None:
     """Refuse quotes that do not enclose a field, with the line where they begin."""
     borders = separator.encode() + b"\r\n"
     at = data.find(b'"')
@@ -246,6 +256,7 @@ def line_of_row(data: memoryview, separator: str, row: int) -> int:
     """The line of the file where a row (0 is the first after the header) begins."""
     begin = 1
     current = -2
+    separator = _separator(data, separator)
     for line, _ in _records(data, separator, keep_blank_after_header=True):
         current += 1
         begin = line

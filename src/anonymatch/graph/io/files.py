@@ -17,7 +17,6 @@ CSV and TSV turn whole-number names into text. Each format is described in its m
 from __future__ import annotations
 
 import difflib
-import gzip
 import os
 import stat
 import warnings
@@ -25,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
 from anonymatch.graph.graph import Graph, check_graph
 from anonymatch.graph.io.formats import format_of
@@ -106,13 +105,8 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     check_graph(graph)
     target = as_path(path)
     _, kind, packed = format_of(target)
-    writer = kind.writer
-    with unfinished(target) as beside, beside.open("xb") as file:
-        if packed:
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-                writer(graph, stream)  # type: ignore[arg-type]
-        else:
-            writer(graph, file)
+    with unfinished_stream(target, packed=packed) as stream:
+        kind.writer(graph, stream)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from a graph into a stream) and its row here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     Reader = Callable[[Source], tuple[Parts, list[str]]]
     Writer = Callable[[Graph, BinaryIO], None]
 
-__all__ = ["FORMATS", "FileFormat", "format_of"]
+__all__ = ["FORMATS", "FileFormat", "format_of", "separator_in"]
+
+_QUOTED = re.compile(r'"[^"]*"')
+_OTHER_SEPARATORS = ";\t"  # of a .csv file: ARX, and spreadsheets where numbers have commas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,22 @@ FORMATS = {
     ),
 }
 """Formats by suffix, in the order in which people see them."""
+
+
+def separator_in(header: str, usual: str) -> str:
+    """What stands between the fields of a text table, by its first line.
+
+    It is the usual one, unless a line of a .csv file has another and no comma outside quotes.
+
+    Examples
+    --------
+    >>> separator_in("user;behaviour", ","), separator_in('user,"a;b"', ",")
+    (';', ',')
+    """
+    plain = _QUOTED.sub("", header)
+    if usual != "," or usual in plain:
+        return usual
+    return next((mark for mark in _OTHER_SEPARATORS if mark in plain), usual)
 
 
 def format_of(

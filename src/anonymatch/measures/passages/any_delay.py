@@ -22,7 +22,9 @@ from anonymatch.measures.passages.links import (
     two_outcomes,
 )
 from anonymatch.measures.users import Range, entropy_terms
-from anonymatch.measures.wide_links import LINKS_CONFIDENCE, LinkBand, LinksEstimate, estimate_links
+from anonymatch.measures.wide_link_band import LinkBand
+from anonymatch.measures.wide_link_estimate import LINKS_CONFIDENCE, LinksEstimate
+from anonymatch.measures.wide_links import estimate_links
 from anonymatch.running import Budget, Execution
 
 __all__ = ["DelayLog", "delay_figures"]

@@ -39,7 +39,7 @@ from anonymatch.measures.passages.flush_rule import FlushRule
 from anonymatch.measures.passages.flush_states import (
     Backward,
     FlushModel,
-    ImpossibleFlush,
+    ImpossibleFlushError,
     Row,
     backward,
     forward,
@@ -308,7 +308,7 @@ class _Problem:
                 small.take,
                 self.budget,
             )
-        except ImpossibleFlush:
+        except ImpossibleFlushError:
             return table, self.rows(table.take)  # says which flush is the first
         which = np.append(which.ravel(), len(first))
         times = np.bincount(which, minlength=len(first) + 1).astype(np.float64)
@@ -321,7 +321,7 @@ class _Problem:
             if self.known:
                 return self._sum(known_totals(self.model, row), 1.0, "closed_form")
             return self._sum(_chain(self.model, row, self.budget), 1.0, "chain")
-        except ImpossibleFlush as error:
+        except ImpossibleFlushError as error:
             raise self._impossible(error) from None
 
     def _sum(self, result: tuple[Floats, Backward], times: Floats | float, method: str) -> _Solved:
@@ -334,7 +334,7 @@ class _Problem:
             method=method,
         )
 
-    def _impossible(self, error: ImpossibleFlush) -> InputError:
+    def _impossible(self, error: ImpossibleFlushError) -> InputError:
         model, rounds, rule = self.model, self.model.rounds, self.model.rule
         if error.flush == rounds.number:
             return self._impossible_end(error)
@@ -371,7 +371,7 @@ class _Problem:
             ")",
         )
 
-    def _impossible_end(self, error: ImpossibleFlush) -> InputError:
+    def _impossible_end(self, error: ImpossibleFlushError) -> InputError:
         model, rule = self.model, self.model.rule
         least = several(error.least, "message")
         if model.lost is not None or model.cover is not None:

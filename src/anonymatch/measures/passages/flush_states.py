@@ -23,7 +23,7 @@ from anonymatch.measures.passages.flush_rule import FlushRule
 __all__ = [
     "Backward",
     "FlushModel",
-    "ImpossibleFlush",
+    "ImpossibleFlushError",
     "Lanes",
     "Pass",
     "Row",
@@ -45,7 +45,7 @@ Row: TypeAlias = Callable[[int, int, Floats, float, float], None]
 flush from the round on, to be inside at the end, and to be lost."""
 
 
-class ImpossibleFlush(Exception):  # noqa: N818
+class ImpossibleFlushError(Exception):
     """No explanation reaches this flush; ``least`` to ``most`` may be inside before it."""
 
     def __init__(self, flush: int, least: int, most: int) -> None:
@@ -271,10 +271,10 @@ class Transitions:
 
 
 def forward(model: FlushModel, cut: float = CUT) -> Pass:
-    """Over the log: states that stay possible, and the evidence; ImpossibleFlush if none does."""
+    """Over the log: states that stay possible, and the evidence; an error if none does."""
     try:
         return _forward(model, cut)
-    except ImpossibleFlush:
+    except ImpossibleFlushError:
         if cut == 0.0:
             raise
     return _forward(model, 0.0)  # what was cut may be what came
@@ -297,7 +297,7 @@ def _forward(model: FlushModel, cut: float) -> Pass:
             ended = reached + steps.ends(filled)
             size = ended.max(initial=-math.inf)
             if size == -math.inf:
-                raise ImpossibleFlush(at, *_ends_of(filled, reached))
+                raise ImpossibleFlushError(at, *_ends_of(filled, reached))
             retained = ended > size + least
             result.filled.append(filled.only(retained))
             result.near_cut.append(ended[retained] < size + least + math.log(_EDGE))
@@ -307,7 +307,7 @@ def _forward(model: FlushModel, cut: float) -> Pass:
         moves = reached[:, None] + steps.flush_logs(filled, after, at)
         size = moves.max(initial=-math.inf)
         if size == -math.inf:
-            raise ImpossibleFlush(at, *_ends_of(filled, reached))
+            raise ImpossibleFlushError(at, *_ends_of(filled, reached))
         rows, columns = _both_sums(moves, float(size), precise=cut == 0.0)
         retained, stay = rows > rows.max() + least, columns > columns.max() + least
         result.filled.append(filled.only(retained))

@@ -18,7 +18,7 @@ from anonymatch.measures.passages.flush_rounds import BY_COVER, BY_MESSAGE
 from anonymatch.measures.passages.flush_states import (
     Backward,
     FlushModel,
-    ImpossibleFlush,
+    ImpossibleFlushError,
     Lanes,
     Row,
     log_factorials,
@@ -101,7 +101,7 @@ def _stretches(model: FlushModel) -> list[_Stretch]:
         if left == 0:
             continue
         if rule.batch is not None and not _full(left, rule.batch, int(rounds.batches[at])):
-            raise ImpossibleFlush(at, rule.batch + rule.kept, rule.batch + rule.kept)
+            raise ImpossibleFlushError(at, rule.batch + rule.kept, rule.batch + rule.kept)
         total = left + rule.kept
         stretches.append(_Stretch(waiting=range(begin, at), last=at, start=start, total=total))
         begin, start = at + 1, rule.kept
@@ -136,7 +136,9 @@ def _entered(model: FlushModel, stretch: _Stretch) -> _Entered:
             logs = logs + _log_binomial(room, cover, before / (before + then))
     size = float(logs.max())
     if size == -math.inf:
-        raise ImpossibleFlush(last, stretch.start, stretch.start + int(late[-1]) + int(early[-1]))
+        raise ImpossibleFlushError(
+            last, stretch.start, stretch.start + int(late[-1]) + int(early[-1])
+        )
     weights = np.exp(logs - size)
     total = float(weights.sum())
     return _Entered(early, late, weights / total, size + math.log(total))

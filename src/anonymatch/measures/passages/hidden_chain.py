@@ -12,10 +12,9 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,17 +22,20 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch._native import Counted, HiddenFigures
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.passages.hidden_log import (
+    NOTHING_COUNTED,
+    EventWeights,
+    HiddenLog,
+    check_numbers,
+    unexplained,
+)
 from anonymatch.measures.passages.links import (
     Channel,
     LinkFigures,
     ReceiverFigures,
     around,
-    check_start,
     early_shares,
-    early_weights,
     entropy_slack,
     guesses_within,
     taken_as_mean,
@@ -42,8 +44,7 @@ from anonymatch.measures.passages.links import (
 )
 from anonymatch.running import Execution
 
-__all__ = ["FreeRate", "Rates", "fit_rates", "hidden_figures"]
-
+__all__ = ["early_probabilities", "hidden_figures", "run_chain"]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
@@ -56,30 +57,6 @@ _COLUMNS = 40  # of the basis, on average
 _MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expected one
 _MEAN_ROUNDS, _MEAN_STEP = 30, 1.3  # of a search for the mean that fits best
 _MEAN_GAIN, _FEW_REAL = 8.0, 10.0  # nats and departures from which it is worth a note
-_MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
-_SETTLED = 1e-5  # nats that a round gains, below which no more are worth it
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Events:
-    """Both sides of a log in one order of time; arrivals come first at equal times."""
-
-    arrival: npt.NDArray[np.bool_]
-    gap: Floats  # in mean delays: before each event, and until the end
-
-    @classmethod
-    def of(cls, arrivals: Floats, departures: Floats, mean: float, channel: Channel) -> _Events:
-        times = np.concatenate((arrivals, departures))
-        order = np.argsort(times, kind="stable")
-        ends = np.concatenate(([channel.begin], times[order], [channel.end]))
-        gap = np.maximum(np.diff(ends), 0.0) / mean
-        return cls(order < len(arrivals), np.minimum(gap, 1e300))
-
-    def spread(self, of_arrivals: Floats, of_departures: Floats) -> Floats:
-        """One number an event."""
-        both = np.empty(len(self.arrival))
-        both[self.arrival], both[~self.arrival] = of_arrivals, of_departures
-        return both
 
 
 def hidden_figures(
@@ -132,8 +109,8 @@ def hidden_figures(
     >>> figures.lost.round(6).tolist(), figures.inside.round(6).tolist()
     ([0.711235], [0.288765])
     """
-    log = _HiddenLog.of(arrivals, departures, mean, channel, real)
-    _check_numbers(log)
+    log = HiddenLog.of(arrivals, departures, mean, channel, real)
+    check_numbers(log)
     chosen = _chosen(receivers, len(log.departures))
     run = effort or Execution()
     rows = _ChainRows(together, guessing_every, pairs, chosen)
@@ -153,151 +130,18 @@ class _ChainRows(NamedTuple):
     groups: Ints | None
 
 
-_NOTHING = (Counted.nothing, 0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Weights:
-    """Weights of the two things that an event may be, by arrival and by departure."""
-
-    delivered: float
-    lost: float
-    real: Floats
-    cover: Floats  # of being nobody's in the log: cover, or inside at its beginning
-    early: Floats  # the second part of it
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _HiddenLog:
-    arrivals: Floats
-    departures: Floats
-    mean: float
-    channel: Channel
-    events: _Events
-    known: Floats | None  # by departure: 1 a message, 0 cover, NaN unknown
-
-    @classmethod
-    def of(
-        cls,
-        arrivals: npt.ArrayLike,
-        departures: npt.ArrayLike,
-        mean: float,
-        channel: Channel,
-        real: npt.ArrayLike | None,
-    ) -> _HiddenLog:
-        channel = check_start(channel)
-        came, left = (np.asarray(times, dtype=np.float64) for times in (arrivals, departures))
-        known = None if real is None else np.asarray(real, dtype=np.float64)
-        return cls(came, left, mean, channel, _Events.of(came, left, mean, channel), known)
-
-    @property
-    def end_inside(self) -> int:
-        """How many are inside at the end, if that is known; else -1."""
-        channel = self.channel
-        if channel.lost is not None and channel.cover is not None:
-            left = len(self.departures) - self._given_cover()
-            return len(self.arrivals) - channel.lost - left + channel.cover
-        return 0 if channel.drained else -1
-
-    @property
-    def loss(self) -> float:
-        """The probability told, or where a number is, one under which it is likely: it cancels.
-
-        What is then likely along the log is what the number asks for, and is not cut off.
-        """
-        channel = self.channel
-        if channel.lost is None:
-            return channel.loss
-        return (channel.lost / (len(self.arrivals) + 1.0)) if channel.lost else 0.0
-
-    @property
-    def cover_rate(self) -> float:
-        """The same of cover."""
-        channel = self.channel
-        if channel.cover is None:
-            return channel.cover_rate
-        return channel.cover / (channel.end - channel.begin) if channel.cover else 0.0
-
-    def _given_cover(self) -> int:
-        return 0 if self.known is None else int(np.count_nonzero(self.known == 0.0))
-
-    def weights(self) -> _Weights:
-        """In mean delays, so that a message inside leaves at the rate 1."""
-        delivered, lost = (1.0 - self.loss, self.loss)
-        size = len(self.departures)
-        real, cover = np.ones(size), np.full(size, self.cover_rate * self.mean)
-        early = np.zeros(size)
-        if self.channel.inside_at_start:
-            since = (self.departures - self.channel.begin) / self.mean
-            early = early_weights(self.channel.inside_at_start, np.exp(-since))
-        if self.known is not None:
-            real[self.known == 0.0] = early[self.known == 0.0] = 0.0
-            cover[self.known == 1.0] = 0.0
-            cover[self.known == 0.0] = self.mean  # told, and so of weight 1
-        return _Weights(delivered, lost, real, cover + early, early)
-
-    def counted(self) -> tuple[Counted, int]:
-        """What has to be counted along the log, and up to which number."""
-        lost, cover = self.channel.lost, self.channel.cover
-        if lost is not None and cover is not None:
-            # What is inside at the end is known, so that either of them tells the other.
-            if not lost or not cover:
-                return Counted.nothing, 0
-            cover = 0 if lost < cover else cover
-        if cover:  # those that are told count along the way too
-            return Counted.cover, cover + self._given_cover()
-        return (Counted.losses, lost) if lost else (Counted.nothing, 0)
-
-    def constant(self) -> float:
-        """Natural log of what all explanations have in common beside the chain's weights."""
-        channel = self.channel
-        lasted = channel.end - channel.begin
-        log = -len(self.departures) * math.log(self.mean)
-        if channel.cover is None:
-            log -= channel.cover_rate * lasted
-        elif channel.cover:  # the rate that stands for it divided out, and its places
-            log += math.lgamma(channel.cover + 1) - channel.cover * math.log(channel.cover)
-        if channel.lost:
-            size = len(self.arrivals)
-            log -= _log_binomial(size, channel.lost)
-            log -= channel.lost * math.log(self.loss) + (size - channel.lost) * math.log1p(
-                -self.loss
-            )
-        return log - channel.inside_at_start * self.early_out
-
-    @property
-    def early_out(self) -> float:
-        """Share of those inside at the beginning that has left by the end, as far as it counts.
-
-        Where nothing is inside at the end all of them have.
-        """
-        channel = self.channel
-        lasted = (channel.end - channel.begin) / self.mean
-        return 1.0 if channel.drained else -math.expm1(-lasted)
-
-
-def _check_numbers(log: _HiddenLog) -> None:
-    """Both numbers told say what is inside at the end; cover takes time to come."""
-    channel = log.channel
-    if channel.cover and not channel.end > channel.begin:
-        raise InputError(Argument("cover"), " needs a log that lasts longer than 0 seconds")
-    both = channel.lost is not None and channel.cover is not None
-    if both and (log.end_inside < 0 or (channel.drained and log.end_inside != 0)):
-        raise _unexplained(log, log.weights())
-
-
 def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
     if receivers is None or not size:
         return None
     return np.asarray(receivers, dtype=np.int64)
 
 
-def _run(
-    log: _HiddenLog,
-    weights: _Weights,
+def run_chain(
+    log: HiddenLog,
+    weights: EventWeights,
     effort: Execution,
     *,
-    counted: tuple[Counted, int] = _NOTHING,
+    counted: tuple[Counted, int] = NOTHING_COUNTED,
     cut: float = _CUTS[0],
     rows: _ChainRows | None = None,
     evidence_only: bool = False,
@@ -337,8 +181,8 @@ def _run(
 
 
 def _solved(
-    log: _HiddenLog,
-    weights: _Weights,
+    log: HiddenLog,
+    weights: EventWeights,
     effort: Execution,
     rows: _ChainRows,
     counted: tuple[Counted, int],
@@ -349,57 +193,32 @@ def _solved(
     bounds the change of any probability.
     """
     for cut, finer in pairwise(_CUTS):
-        figures, evidence = _run(log, weights, effort, counted=counted, cut=cut, rows=rows)
-        _, reference = _run(log, weights, effort, counted=counted, cut=finer, evidence_only=True)
+        figures, evidence = run_chain(log, weights, effort, counted=counted, cut=cut, rows=rows)
+        _, reference = run_chain(
+            log, weights, effort, counted=counted, cut=finer, evidence_only=True
+        )
         if reference == -math.inf:
             continue  # what explains it may be less likely still
         left_out = -math.expm1(min(evidence - reference, 0.0))
         if figures is not None and (left_out <= _CUT_ERROR or finer == _CUTS[-1]):
             return figures, left_out
-    raise _unexplained(log, weights)
+    raise unexplained(log, weights)
 
 
-def _unexplained(log: _HiddenLog, weights: _Weights) -> InputError:
-    """Why nothing explains a log: the first departure that can be nobody's, if there is one."""
-    inside = np.searchsorted(log.arrivals, log.departures, side="right")
-    spare = weights.cover > 0.0
-    inside -= np.cumsum(~spare) - 1
-    wrong = np.flatnonzero((inside < 1) & ~spare)
-    if len(wrong):
-        at = int(wrong[0])
-        return InputError(
-            f"departure {at + 1} at {log.departures[at]:g} s: nobody is inside who can have sent "
-            "it; allow for cover traffic: give ",
-            Argument("cover_rate"),
-            " or ",
-            Argument("cover"),
-            ", or for messages inside when the log begins: ",
-            Argument("inside_at_start"),
-        )
-    return InputError(
-        f"nothing explains {len(log.arrivals)} arrivals and {len(log.departures)} departures with "
-        "these numbers of losses and cover; give rates (",
-        Argument("loss"),
-        ", ",
-        Argument("cover_rate"),
-        ") or other numbers",
-    )
-
-
-def _mean_notes(log: _HiddenLog, figures: HiddenFigures, effort: Execution) -> tuple[str, ...]:
+def _mean_notes(log: HiddenLog, figures: HiddenFigures, effort: Execution) -> tuple[str, ...]:
     """A note if the log fits another mean delay far better, as with times in other units.
 
     The mean that fits better lies where the expected time inside over departures says.
     """
     real = float(figures.real.sum())
-    if log.counted() != _NOTHING or real < _FEW_REAL or not figures.busy > 0.0:
+    if log.counted() != NOTHING_COUNTED or real < _FEW_REAL or not figures.busy > 0.0:
         return ()
     given = best = figures.log_evidence + log.constant()
     mean = log.mean
     factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
     for _ in range(_MEAN_ROUNDS):
-        tried = _HiddenLog.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
-        _, evidence = _run(tried, tried.weights(), effort, evidence_only=True)
+        tried = HiddenLog.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
+        _, evidence = run_chain(tried, tried.weights(), effort, evidence_only=True)
         evidence += tried.constant()
         if not evidence > best:
             break
@@ -418,10 +237,10 @@ def _mean_notes(log: _HiddenLog, figures: HiddenFigures, effort: Execution) -> t
 
 
 def _figures(
-    log: _HiddenLog,
+    log: HiddenLog,
     figures: HiddenFigures,
     left_out: float,
-    weights: _Weights,
+    weights: EventWeights,
     rows: _ChainRows,
 ) -> LinkFigures:
     error = figures.miss + left_out + 1e-13
@@ -458,11 +277,12 @@ def _figures(
         else None,
         receivers=None if rows.groups is None else _receivers(figures),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
-        early=_early(figures, weights) if log.channel.inside_at_start else None,
+        early=early_probabilities(figures, weights) if log.channel.inside_at_start else None,
     )
 
 
-def _early(figures: HiddenFigures, weights: _Weights) -> Floats:
+def early_probabilities(figures: HiddenFigures, weights: EventWeights) -> Floats:
+    """Of each departure, to have been inside when the log began."""
     return early_shares(1.0 - figures.real, weights.early, weights.cover)
 
 
@@ -475,7 +295,7 @@ def _receivers(figures: HiddenFigures) -> ReceiverFigures:
 
 
 def _link_bits(
-    log: _HiddenLog, figures: HiddenFigures, joint: Interval, weights: _Weights
+    log: HiddenLog, figures: HiddenFigures, joint: Interval, weights: EventWeights
 ) -> Interval:
     """Entropy of the explanation where lost and inside are one.
 
@@ -507,27 +327,23 @@ def _link_bits(
     return link.clipped(0.0, joint.high)
 
 
-def _log_binomial(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
 # ---- a number that is too dear to be counted along the log
 
 
-def _dear(log: _HiddenLog, seconds: float, effort: Execution) -> bool:
+def _dear(log: HiddenLog, seconds: float, effort: Execution) -> bool:
     """Whether counting a number along the log would take more than so many seconds."""
     number = log.counted()[1]
     if not number or seconds == math.inf:
         return False
     rates, _ = _rates(log, 0.0)
     free = replace(log, channel=replace(log.channel, lost=None, cover=None, drained=False))
-    plain, _ = _run(free, rates, effort)
+    plain, _ = run_chain(free, rates, effort)
     width = 1 if plain is None else plain.widest
     states = 2.0 * len(log.events.arrival) * width * (number + 1)
     return states * _COLUMNS * _STATE_SECONDS > seconds
 
 
-def _rates(log: _HiddenLog, tilt: float) -> tuple[_Weights, bool]:
+def _rates(log: HiddenLog, tilt: float) -> tuple[EventWeights, bool]:
     """Rates that stand for the numbers, the odds of the one that is tilted by so many nats.
 
     Losses are tilted where their number is told, else cover is; whether it is losses.
@@ -542,7 +358,7 @@ def _rates(log: _HiddenLog, tilt: float) -> tuple[_Weights, bool]:
     return replace(log, channel=fitted).weights(), channel.lost is not None
 
 
-def _tilted(log: _HiddenLog, effort: Execution, rows: _ChainRows) -> LinkFigures:
+def _tilted(log: HiddenLog, effort: Execution, rows: _ChainRows) -> LinkFigures:
     """Figures for rates at which the number that is told is the expected one."""
     from scipy.optimize import brentq
 
@@ -551,149 +367,17 @@ def _tilted(log: _HiddenLog, effort: Execution, rows: _ChainRows) -> LinkFigures
 
     def excess(tilt: float) -> float:
         weights, losses = _rates(log, tilt)
-        figures, _ = _run(log, weights, effort)
+        figures, _ = run_chain(log, weights, effort)
         if figures is None:
-            raise _unexplained(log, weights)
+            raise unexplained(log, weights)
         expected = figures.lost.sum() if losses else (1.0 - figures.real).sum()
         return float(expected) - goal
 
     if excess(-_MOST_TILT) > 0.0 or excess(_MOST_TILT) < 0.0:
-        raise _unexplained(log, log.weights())
+        raise unexplained(log, log.weights())
     tilt = float(brentq(excess, -_MOST_TILT, _MOST_TILT, xtol=1e-6, rtol=1e-9))
     variance = (excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02
     weights, _ = _rates(log, tilt)
-    figures, left_out = _solved(log, weights, effort, rows, _NOTHING)
+    figures, left_out = _solved(log, weights, effort, rows, NOTHING_COUNTED)
     links = _figures(log, figures, left_out, weights, rows)
     return taken_as_mean(links, log.channel, goal, variance)
-
-
-# ---- rates that nobody told
-
-
-FreeRate = Literal["loss", "cover_rate", "inside_at_start"]
-"""Rates that can be fitted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
-    """The rates that fit a log best, those that were not fitted as they were known.
-
-    Attributes
-    ----------
-    loss, cover_rate, inside_at_start : float
-    gain : float
-        Natural log of how much likelier those that were fitted make the log than if all of them
-        were 0; inf where nothing explains the log then.
-    log_evidence : float
-        Natural log of the density of the log with them.
-    errors : mapping
-        Standard error of each one that was fitted.
-    """
-
-    loss: float = 0.0
-    cover_rate: float = 0.0
-    inside_at_start: float = 0.0
-    gain: float = 0.0
-    log_evidence: float = 0.0
-    errors: Mapping[str, float] = field(default_factory=dict)
-
-
-def fit_rates(
-    arrivals: npt.ArrayLike,
-    departures: npt.ArrayLike,
-    *,
-    mean: float,
-    channel: Channel,
-    free: Sequence[FreeRate],
-    effort: Execution | None = None,
-) -> Rates:
-    """The rates named by ``free`` that fit a log best; the channel has the others.
-
-    By expectation and maximisation. A loss and a cover rate together cannot be told apart by a log
-    of ends; what was inside at the beginning can be told from both, as it leaves soon.
-
-    Raises
-    ------
-    InputError
-        If nothing explains the log, whatever they are.
-
-    Examples
-    --------
-    >>> arrivals = np.arange(40.0)
-    >>> departures = np.delete(arrivals, [10, 20, 30]) + 0.5
-    >>> fitted = fit_rates(
-    ...     arrivals, departures, mean=0.5, channel=Channel(begin=0.0, end=60.0), free=["loss"]
-    ... )
-    >>> round(fitted.loss, 3), fitted.gain > 10
-    (0.075, True)
-    """
-    run = effort or Execution()
-    log = _HiddenLog.of(arrivals, departures, mean, channel, None)
-    rates = {name: _first_guess(log, name) for name in free}
-    evidence = -math.inf
-    for _ in range(_MOST_ROUNDS):
-        tried = _at(log, rates)
-        before, (figures, evidence) = evidence, _run(tried, tried.weights(), run)
-        if figures is None:
-            raise _unexplained(tried, tried.weights())
-        evidence += tried.constant()
-        better = {name: _expected(tried, figures, name) for name in free}
-        settled = all(abs(better[name] - rates[name]) <= 1e-4 * rates[name] for name in free)
-        rates = better
-        # A rate that falls towards 0 never settles; the evidence does.
-        if settled or not any(rates.values()) or evidence - before < _SETTLED:
-            break
-    without = _at(log, dict.fromkeys(free, 0.0))
-    _, before = _run(without, without.weights(), run, evidence_only=True)
-    before += without.constant()
-    fitted = _at(log, rates)
-    return Rates(
-        loss=fitted.channel.loss,
-        cover_rate=fitted.channel.cover_rate,
-        inside_at_start=fitted.channel.inside_at_start,
-        gain=math.inf if before == -math.inf else evidence - before,
-        log_evidence=evidence,
-        errors={name: _rate_error(fitted, name) for name in free},
-    )
-
-
-def _at(log: _HiddenLog, rates: Mapping[FreeRate, float]) -> _HiddenLog:
-    """The log with these rates."""
-    changes: dict[str, Any] = {str(name): rate for name, rate in rates.items()}
-    return replace(log, channel=replace(log.channel, **changes))
-
-
-def _exposure(log: _HiddenLog, name: FreeRate) -> float:
-    """What an expected number is divided by to be the rate of that name."""
-    if name == "loss":
-        return max(len(log.arrivals), 1)
-    if name == "cover_rate":
-        return max(log.channel.end - log.channel.begin, 1e-300)
-    return max(log.early_out, 1e-300)
-
-
-def _first_guess(log: _HiddenLog, name: FreeRate) -> float:
-    """Where the search for a rate begins: above 0, where it would stay."""
-    excess = len(log.departures) - len(log.arrivals)
-    if name == "loss":
-        return min(max(-excess, 0.5) / _exposure(log, name), 0.5)
-    if name == "cover_rate":
-        return max(excess, 1.0) / _exposure(log, name)
-    lasted = max(log.channel.end - log.channel.begin, 1e-300)
-    stationary = len(log.arrivals) / lasted * log.mean
-    return min(max(stationary, 1.0), len(log.departures) + 1.0)
-
-
-def _expected(log: _HiddenLog, figures: HiddenFigures, name: FreeRate) -> float:
-    """The rate at which the number expected now would be the mean."""
-    if name == "loss":
-        return min(float(figures.lost.sum()) / _exposure(log, name), 1.0 - 1e-9)
-    early = _early(figures, log.weights())
-    nobodys = early if name == "inside_at_start" else 1.0 - figures.real - early
-    return max(float(nobodys.sum()), 0.0) / _exposure(log, name)
-
-
-def _rate_error(log: _HiddenLog, name: FreeRate) -> float:
-    rate: float = getattr(log.channel, name)
-    left = 1.0 - rate if name == "loss" else 1.0
-    return math.sqrt(rate * left / _exposure(log, name))

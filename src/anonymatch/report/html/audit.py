@@ -26,7 +26,7 @@ from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.decay import decay_section
 from anonymatch.report.html.document import Section, document, panel_section, render, with_hint
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
-from anonymatch.report.html.release import release_html
+from anonymatch.report.html.release import release_html, release_sections
 from anonymatch.report.html.user_table import (
     ROWS,
     probability_head,
@@ -117,6 +117,8 @@ def audit_sections(
     >>> [section.anchor for section in audit_sections(am.audit(am.complete(4)))][:4]
     ['verdict', 'figures', 'spread', 'users']
     """
+    if audit.table is not None and sections is None:
+        return release_sections(audit, gates=gates, command=command, style=style())
     report = AuditReport(audit=audit, gates=gates, command=command)
     made = (section(report) for section in (AUDIT_SECTIONS if sections is None else sections))
     return tuple(section for section in made if section is not None)
@@ -195,7 +197,8 @@ def _graph(audit: Audit, graph: Graph) -> Panel:
             embedded(audit.chart("matrix"), "matrix"),
             with_hint(
                 f"The graph along time: {words.behaviours} that fit each {words.user}, by when it "
-                "came in and how long it would have been held back. Where it is pale, few fit.",
+                "came in and how long it would have been held back. The nearer a cell is to the "
+                "colour of the page, the fewer fit.",
                 "Drag to move, and turn the wheel with Shift held to zoom.",
             ),
         )

@@ -72,8 +72,8 @@ def _one_step(audit: Audit) -> str:
     between = f", {lost.interval}" if lost.interval else ""
     return (
         f"The attacker's best single exposure is {words.user} {label(step.target, 60)}: learning "
-        f"what became of it costs the whole system {lost.value} bits{between}, of "
-        f"{_all(audit)}.{unless_exact(lost.sure)}"
+        f"what became of it costs the whole system {lost.value} bits{between}, of {_all(audit)}, "
+        f"as a mean over all that it may have been.{unless_exact(lost.sure)}"
     )
 
 
@@ -84,7 +84,10 @@ def _campaign(audit: Audit) -> str:
         if campaign.truth == "given"
         else f"one truth drawn from the probabilities (seed {campaign.seed})"
     )
-    return f"One after another, each the best at that moment, along {along}."
+    return (
+        f"One after another, each the best at that moment, along {along}. So the first step costs "
+        "what this truth makes it cost, which may be more or less than the mean above."
+    )
 
 
 def _curve(audit: Audit) -> Panel:

@@ -44,10 +44,15 @@ def _over_time(audit: Audit) -> str:
     near = f" {words.users.capitalize()} near an end of the log are not in the lines."
     ends = "" if audit.observation.edge is None else near
     expected = "" if audit.answers.links is None else "expected "
+    no_matrix = (
+        " There is no picture of who fits what: whoever is inside fits what leaves, so that this "
+        "load is the picture."
+    )
+    passage = no_matrix if audit.observation.passage is not None else ""
     return (
         f"Above, the entropy of the {words.users} that came in at that time: the mean, and what "
         f"the worst do not exceed.{ends} Below, how many {words.users} are {expected}inside: the "
         "line is the mean, the band goes from the fewest to the most. Each "
         f"{words.user} that leaves is one of those inside: where they are few, it hides among "
-        f"few.{unless_exact(users_sure(audit))}"
+        f"few.{passage}{unless_exact(users_sure(audit))}"
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymatch._native import version
-from anonymatch.audits import Audit, Gate
+from anonymatch.audits import Audit, Gate, best_grouping
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.charts import bar_chart, embedded
 from anonymatch.report.html.document import Section, document, panel_section, render
@@ -15,12 +15,16 @@ from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.paper_panels import Panel
-from anonymatch.tables import TableFindings
+from anonymatch.running import Budget
+from anonymatch.tables import NOTION_KINDS, Generalised, TableFindings, generalise
 
-__all__ = ["release_html"]
+__all__ = ["release_html", "release_sections"]
 
-_PEOPLE = 200  # of a table
+_PEOPLE = 40  # of a table
 _SIZES = 30  # bars of sizes of classes
+_CHANGES = 15  # classes of rows that change
+_MOST_ROWS = 20_000  # of a release for which changes are looked for
+_SECONDS = 5.0  # that this may take
 
 
 def release_html(
@@ -38,16 +42,26 @@ def release_html(
     return document(
         f"Release {audit.name}",
         lead=f"{plural(audit.n_users, 'person', 'people')} in the original table, {rows} released.",
-        sections=(
-            _verdict(audit, table, gates, style),
-            _notions(table),
-            _people(audit),
-            *_sensitive(table),
-            _classes(table),
-            _worth(table),
-            _method(audit, command),
-        ),
+        sections=release_sections(audit, gates=gates, command=command, style=style),
         script=script,
+    )
+
+
+def release_sections(
+    audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None, style: str = ""
+) -> tuple[Section, ...]:
+    """The sections of that page, in their order."""
+    table = audit.table
+    assert table is not None
+    return (
+        _verdict(audit, table, gates, style),
+        _notions(table),
+        _people(audit),
+        *_sensitive(table),
+        _to_change(audit, table, gates),
+        _classes(table),
+        _worth(table),
+        _method(audit, command),
     )
 
 
@@ -136,14 +150,8 @@ def _sensitive(table: TableFindings) -> list[Section]:
         if not known:
             continue
         rows = tuple(
-            (
-                name_cell(person),
-                Cell(value, False),
-                Cell(
-                    "only by matching everybody" if matched else "all rows that fit say so", False
-                ),
-            )
-            for person, value, matched in known[:_PEOPLE]
+            (name_cell(each.person), Cell(each.value, False), Cell(each.how, False))
+            for each in known[:_PEOPLE]
         )
         left = "" if len(known) <= _PEOPLE else f"and {len(known) - _PEOPLE:,} more"
         heads = (Cell("person", False), Cell(one.column, False), Cell("how it is known", False))
@@ -151,6 +159,64 @@ def _sensitive(table: TableFindings) -> list[Section]:
     if not tables:
         return []
     return [panel_section("sensitive", "Sensitive values that are certain", tables=tables)]
+
+
+def _to_change(audit: Audit, table: TableFindings, gates: Sequence[Gate]) -> Section:
+    """Cells to generalise so that a threshold is reached, and the grouping to aim for."""
+    grouping = best_grouping(table.release, audit.count.log)
+    aim = [] if grouping is None else [grouping.in_words()]
+    target = _target(table, gates)
+    if target is None:
+        said = "Nothing: what was asked for is reached, and at least 5 rows are equal everywhere."
+        return panel_section("change", "What to change", before=[said, *aim])
+    key, value = target
+    spelled = f"{key}={value:g}"
+    do = f"anonymatch improve, with --target '{spelled}' and --out, writes the changed table."
+    if table.release.n_rows > _MOST_ROWS:
+        said = f"This page looks at up to {_MOST_ROWS:,} rows; {do}"
+        return panel_section("change", "What to change", before=[said, *aim])
+    found = generalise(table.release, key, value, budget=Budget(seconds=_SECONDS))
+    said = f"To reach {spelled}: {found.headline()}"
+    return panel_section(
+        "change", "What to change", before=[said, do, *aim],
+        tables=[*_changes(found), ("What that does", _before_and_after(found))],
+    )  # fmt: skip
+
+
+def _target(table: TableFindings, gates: Sequence[Gate]) -> tuple[str, float] | None:
+    """The first threshold on a notion that is missed, or five equal rows."""
+    missed = [gate for gate in gates if gate.missed and gate.name in table.notions]
+    if missed:
+        return missed[0].name, missed[0].threshold
+    usual = NOTION_KINDS["k-anonymity"]
+    held = usual.reaches(table.notions[usual.key].value, usual.usual)
+    enough = table.release.n_rows >= usual.usual
+    return (usual.key, usual.usual) if enough and not held else None
+
+
+def _changes(found: Generalised) -> list[tuple[str, HtmlTable]]:
+    if not found.changes:
+        return []
+    heads = (
+        *(Cell(column.name, False) for column in found.release.columns),
+        Cell("rows", True),
+    )
+    rows = tuple(
+        (*(Cell(cell, False) for cell in one.cells()), number_cell(shown(len(one.rows))))
+        for one in found.changes[:_CHANGES]
+    )
+    more = len(found.changes) - _CHANGES
+    left = "" if more <= 0 else f"and {plural(more, 'class', 'classes')} of rows more"
+    return [("Rows to generalise", HtmlTable(heads, rows, left))]
+
+
+def _before_and_after(found: Generalised) -> HtmlTable:
+    heads = (Cell("notion", False), Cell("before", True), Cell("after", True))
+    rows = tuple(
+        (Cell(key, False), number_cell(kind.text(before)), number_cell(kind.text(after)))
+        for key, kind, before, after in found.notions()
+    )
+    return HtmlTable(heads, rows, "")
 
 
 def _classes(table: TableFindings) -> Section:

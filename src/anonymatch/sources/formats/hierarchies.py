@@ -9,6 +9,7 @@ A row a value, fields between semicolons (or commas, or tabs), no line of names:
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Mapping
 
@@ -45,13 +46,20 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]
         except UnicodeDecodeError as error:
             raise InputError(f"byte {error.start} is not UTF-8; save it as UTF-8") from None
         separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
+        if '"' in text:
+            from anonymatch.graph import delimited  # imports polars
+
+            delimited.check_quotes(text.encode(), separator)
         levels: dict[str, frozenset[str]] = {}
-        for number, row in enumerate(csv.reader(text.splitlines(), delimiter=separator), start=1):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        number = 1
+        for row in reader:
+            number, begin = reader.line_num + 1, number
             if not row:
                 continue
             value, *above = (spelling(cell) for cell in row)
             if value in levels and levels[value] != frozenset((value, *above)):
-                raise InputError(f"{quoted(row[0])} is there twice; keep one").at(number)
+                raise InputError(f"{quoted(row[0])} is there twice; keep one").at(begin)
             levels[value] = frozenset((value, *above))
     if not levels:
         raise InputError("it has no values").about(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -95,10 +96,13 @@ def clock(table: Table, unit: str | None) -> Clock:
 
 
 _WANTED = "seconds or ISO 8601 date-times"
+_WITH_COMMA = re.compile(r"-?\d+,\d+", re.ASCII)  # as spreadsheets of many countries write numbers
 
 
 def _refuse(table: Table, given: pl.Series, row: int) -> None:
-    table.refuse(row, f"the time is {quoted(str(given[row]))}; give {_WANTED}")
+    text = str(given[row])
+    point = ", with a point and no comma" if _WITH_COMMA.fullmatch(text.strip()) else ""
+    table.refuse(row, f"the time is {quoted(text)}; give {_WANTED}{point}")
 
 
 def _from_text(table: Table, given: pl.Series, unit: str | None) -> Clock:

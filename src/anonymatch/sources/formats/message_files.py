@@ -19,7 +19,6 @@ capitals.
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
@@ -28,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats
-from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import FileName, Message, quoted, several
 from anonymatch.sources.formats.plain_logs import plain_log
@@ -177,13 +176,8 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
     check_messages(messages)
     target = as_path(path)
     suffix, packed = suffix_of(target)
-    with unfinished(target) as beside, beside.open("xb") as file:
-        frame = _frame(messages, suffix=suffix)
-        if packed:
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-                put_frame(frame, suffix, stream)  # type: ignore[arg-type]
-        else:
-            put_frame(frame, suffix, file)
+    with unfinished_stream(target, packed=packed) as stream:
+        put_frame(_frame(messages, suffix=suffix), suffix, stream)
 
 
 def _tables(path: str | os.PathLike[str], departures: str | os.PathLike[str] | None) -> list[Table]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from anonymatch.sources.laws import Law
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["MOST_EDGES", "read_released"]
+__all__ = ["MOST_EDGES", "read_released", "require_original"]
 
 MOST_EDGES = 1_000_000
 """A release of more pairs of a person and a row is no graph: its classes tell all."""
@@ -74,7 +74,8 @@ def read_released(
         What the attacker knows; default: columns that both tables have, but the name, sensitive
         ones by their names, and those that tell all rows apart.
     sensitive : sequence of str, optional
-        What the attacker wants to know; default: the other columns of the release.
+        What the attacker wants to know, none if it is empty; default: the other columns of the
+        release.
     name : str, optional
         The column with the name of each person; default: the first that the released table lacks,
         if its values are all different, else people are numbered.
@@ -310,15 +311,20 @@ def _people_of_no_row(release: Release) -> tuple[str, ...]:
     return (f"{several(alone, 'person', 'people')} {verb} no row.",)
 
 
-def _open(
-    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
-) -> Observation:
+def require_original(path: Path, options: ReadOptions) -> PathLike:
+    """The table before release; InputError where it is not told."""
     if options.original is None:
         raise InputError(
             "a released table needs the original one; give ", Argument("original", ...)
         ).about(path)
+    return options.original
+
+
+def _open(
+    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+) -> Observation:
     return read_released(
-        options.original,
+        require_original(path, options),
         path,
         identifiers=options.identifiers,
         sensitive=options.sensitive,

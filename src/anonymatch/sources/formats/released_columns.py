@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base.arguments import elements
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, listed, meant_instead, quoted
+from anonymatch.base.text import Argument, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +68,7 @@ def choose_columns(
 ) -> Columns:
     """Those that were told, and guesses for the others."""
     named = _name(people, rows, name, original)
-    told_sensitive = None if sensitive is None else _list(sensitive, "sensitive")
+    told_sensitive = None if sensitive is None else _list(sensitive, "sensitive")  # may be none
     for column in told_sensitive or ():
         _require(rows, column, "released")
     guessed = [
@@ -80,6 +80,8 @@ def choose_columns(
     left_out: list[str] = []
     if identifiers is not None:
         chosen = _list(identifiers, "identifiers")
+        if not chosen:
+            raise InputError(Argument("identifiers"), " is empty; name at least one column")
         for column in chosen:
             _require(people, column, "original")
             _require(rows, column, "released")
@@ -120,15 +122,12 @@ def _list(wanted: Sequence[str] | str, argument: str) -> list[str]:
     given = [wanted] if isinstance(wanted, str) else wanted
     texts = elements(given, f"{argument} must be a list of columns")
     chosen = [column.strip() for text in texts for column in str(text).split(",")]
-    chosen = list(dict.fromkeys(filter(None, chosen)))
-    if not chosen:
-        raise InputError(Argument(argument), " is empty; name at least one column")
-    return chosen
+    return list(dict.fromkeys(filter(None, chosen)))
 
 
 def _require(frame: pl.DataFrame, column: str, table: str) -> None:
     if column not in frame.columns:
-        near = meant_instead((column,), frame.columns)
+        near = did_you_mean(column, frame.columns)
         present = listed(frame.columns)
         raise InputError(
             f"the {table} table has no column {quoted(column)}; it has {present}{near}"
@@ -154,8 +153,8 @@ def _name(
 ) -> str | None:
     if wanted is not None:
         if wanted not in people.columns:
-            present = listed(people.columns)
-            raise InputError(f"there is no column {quoted(wanted)}; it has {present}").about(
+            present, near = listed(people.columns), did_you_mean(wanted, people.columns)
+            raise InputError(f"there is no column {quoted(wanted)}; it has {present}{near}").about(
                 original
             )
         return wanted

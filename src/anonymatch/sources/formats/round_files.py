@@ -17,7 +17,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Bools, Ints, offsets
-from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted, several
 from anonymatch.graph import TIMES
@@ -143,13 +142,8 @@ def write_rounds(log: RoundLog, path: str | os.PathLike[str]) -> None:
 
     target = as_path(path)
     suffix, packed = suffix_of(target)
-    with unfinished(target) as beside, beside.open("xb") as file:
-        frame = _frame(log)
-        if packed:
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-                put_frame(frame, suffix, stream)  # type: ignore[arg-type]
-        else:
-            put_frame(frame, suffix, file)
+    with unfinished_stream(target, packed=packed) as stream:
+        put_frame(_frame(log), suffix, stream)
 
 
 def _by_columns(table: Table) -> Bools:
@@ -166,8 +160,9 @@ def _by_columns(table: Table) -> Bools:
         both = "a user and a behaviour" if inward[row] else "neither a user nor a behaviour"
         table.refuse(
             row,
-            f"there is {both}; a round does not show who wrote to whom: write a row for each, or "
-            "the direction in or out",
+            f"there is {both}; a round does not show who wrote to whom: write a row for each, such "
+            "as 1,ann, and 1,,x under round,user,behaviour, or add a column direction with in or "
+            "out",
         )
     return np.asarray(inward)
 

@@ -16,6 +16,7 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
+from anonymatch.graph import separator_in
 from anonymatch.sources.candidates import Candidates, between
 from anonymatch.sources.laws.law import LATE, LONGEST, DelayLaw, Parameter, set_values
 
@@ -130,8 +131,9 @@ def _read(path: Path) -> Floats:
     """The delays of a file, in their order."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(file)
-            return _numbers(path, rows)
+            separator = separator_in(file.readline(), ",")
+            file.seek(0)
+            return _numbers(path, csv.reader(file, delimiter=separator))
     except OSError as error:
         raise InputError(f"measured: {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:

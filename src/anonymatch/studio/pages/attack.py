@@ -16,6 +16,7 @@ from anonymatch.base.text import label
 from anonymatch.charts import Line, line_chart
 from anonymatch.report import LARGEST, bipartite, exposure
 from anonymatch.running import Progress
+from anonymatch.sources import Nouns
 from anonymatch.studio.address import address, choice, texts, whole
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
@@ -26,6 +27,7 @@ from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import (
     DrawnChart,
+    article,
     box,
     button,
     chart,
@@ -46,6 +48,7 @@ __all__ = ["show"]
 _SEEDS = 99
 _PROSPECTS = 40  # targets that the chart compares
 _STEPS = 20  # exposures of marked users that are followed at once
+_NOUNS = Nouns("user", "users", "", "messages")
 _OWN = "own"  # the file of the address, in place of a graph by name
 
 
@@ -67,6 +70,7 @@ class _Played:
     """Where a campaign stands, and what is drawn of it; ``marked`` are users that were chosen."""
 
     state: Round
+    nouns: Nouns
     marked: list[Hashable]
     prospects: DrawnChart | None
     history: DrawnChart | None
@@ -146,13 +150,13 @@ class _AttackPage:
 
     def _work(self, progress: Progress, targets: list[str], seed: int) -> _Played | _Followed:
         if self.graph != _OWN or self.own is None:
-            return self._drawn(play(start_of(self.graph), targets, seed), [])
+            return self._drawn(play(start_of(self.graph), targets, seed), [], _NOUNS)
         audit = self.studio.audits.find(self.own, progress)
         stretch = self.options.marked
         marked = [] if stretch is None else marked_users(audit, stretch)
         graph = audit.observation.graph
         if graph is not None and attackable(audit):
-            return self._drawn(play(graph, targets, seed), marked)
+            return self._drawn(play(graph, targets, seed), marked, audit.observation.nouns)
         if not marked:
             raise InputError(
                 f"this file is too large to be attacked step by step; mark "
@@ -168,9 +172,10 @@ class _AttackPage:
             audit=audit, marked=marked, campaign=campaign, curve=_campaign_curve(audit, campaign)
         )
 
-    def _drawn(self, state: Round, marked: list[Hashable]) -> _Played:
+    def _drawn(self, state: Round, marked: list[Hashable], nouns: Nouns) -> _Played:
         return _Played(
             state=state,
+            nouns=nouns,
             marked=marked,
             prospects=_prospects_chart(state, marked, f"prospects-{self.graph}"),
             history=_history_chart(state, f"campaign-{self.graph}"),
@@ -188,8 +193,8 @@ class _AttackPage:
         if self.graph == _OWN and self.options.marked is not None:
             self._of_marked(len(played.marked), "and the others are not targets", everybody=True)
         self._choices(state)
-        tiles(_scores(state))
-        self._picture(state)
+        tiles(_scores(state, played.nouns))
+        self._picture(state, played.nouns)
         self._prospects(played)
         self._history(played)
         same_result(*self._lines(state))
@@ -217,7 +222,7 @@ class _AttackPage:
     def _followed(self, played: _Followed) -> None:
         """All steps at once: the system is too large to be drawn."""
         campaign, words = played.campaign, played.audit.observation.nouns
-        self._of_marked(len(played.marked), "the best of them first", everybody=False)
+        self._of_marked(len(played.marked), "the best of them at each step", everybody=False)
         total = played.audit.bits.value * played.audit.n_users
         last = campaign.steps[-1]
         tiles(
@@ -237,7 +242,8 @@ class _AttackPage:
         )
         if played.curve is not None:
             truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
-            chart(played.curve, f"Each step exposes the best marked target; the truth is {truth}.")
+            said = "Each step exposes the best marked target, as things stand then"
+            chart(played.curve, f"{said}; the truth is {truth}.")
         table(
             ["step", "exposed", "bits left", "in doubt"],
             [
@@ -283,21 +289,21 @@ class _AttackPage:
         if user is not None and self.state.next is not None:
             await self._expose(user)
 
-    def _picture(self, state: Round) -> None:
+    def _picture(self, state: Round, nouns: Nouns) -> None:
         if max(state.before.n_users, state.before.n_behaviours) > LARGEST:
             return
         if not self.targets:
             drawn = bipartite(
-                state.graph, title="Before the attack", headings=("users", "messages")
+                state.graph, title="Before the attack", headings=(nouns.users, nouns.behaviours)
             )
-            caption = "Click on a user to expose them."
+            caption = f"Click on {article(nouns.user)} {nouns.user} to expose them."
         else:
             last = state.targets[-1]
             did = state.truth[last]
             drawn = exposure(state.before, last, did)
             caption = (
                 f"{label(last)} turns out to be behind {label(did)}. Dashed lines are ruled out. "
-                "Click on a user to go on."
+                f"Click on {article(nouns.user)} {nouns.user} to go on."
             )
         figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
@@ -308,7 +314,7 @@ class _AttackPage:
         chart(
             played.prospects,
             "Stories left on average, by whom is exposed; fewer is better for the attacker. Click "
-            "on a bar to expose that user.",
+            f"on a bar to expose that {played.nouns.user}.",
             on_pick=self._pick,
         )
 
@@ -419,18 +425,26 @@ def _made(key: str) -> str:
     return GRAPHS[key].python
 
 
-def _scores(state: Round) -> list[tuple[str, str, str]]:
+def _scores(state: Round, nouns: Nouns) -> list[tuple[str, str, str]]:
     n_users, targets = state.graph.n_users, state.targets
     doubt = n_users - len(targets) - len(state.identified)
     return [
         ("Stories left", bits_text(bits(state.log)), "ways to explain what was seen"),
-        ("Exposed", plural(len(targets), "user"), "asked by the attacker, one by one"),
+        (
+            "Exposed",
+            plural(len(targets), nouns.user, nouns.users),
+            "asked by the attacker, one by one",
+        ),
         (
             "Fell with them",
-            plural(len(state.fell), "user"),
+            plural(len(state.fell), nouns.user, nouns.users),
             "identified by the exposure of others: "
             + (", ".join(label(user) for user in list(state.fell)[:4]) or "nobody")
             + (", …" if len(state.fell) > 4 else ""),
         ),
-        ("Still in doubt", plural(max(doubt, 0), "user"), "at least two messages may be theirs"),
+        (
+            "Still in doubt",
+            plural(max(doubt, 0), nouns.user, nouns.users),
+            f"at least two {nouns.behaviours} may be theirs",
+        ),
     ]

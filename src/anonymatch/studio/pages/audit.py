@@ -1,8 +1,9 @@
-"""Audit: drop a file, see what it is, choose the law, and see who is badly hidden."""
+"""Audit: drop files, see what they are, choose law or columns, and see who is badly hidden."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,15 +13,18 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from anonymatch.audits import Audit
+from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS, plain_table
 from anonymatch.report import Section, audit_html, audit_sections
 from anonymatch.running import Progress
 from anonymatch.sources import SOURCES, FirstLook, parse_law
 from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import EXAMPLES, ROLES, UNITS, AddressOptions
+from anonymatch.studio.address_options import EXAMPLES, MEASURED, ROLES, UNITS, AddressOptions
 from anonymatch.studio.campaigns import attackable
+from anonymatch.studio.dropped import columns_of, sort_out
 from anonymatch.studio.frame import frame
+from anonymatch.studio.pages.column_choice import ColumnChoice
 from anonymatch.studio.pages.first_look import (
     Look,
     Trial,
@@ -33,15 +37,16 @@ from anonymatch.studio.pages.first_look import (
 from anonymatch.studio.pages.law_choice import LawChoice
 from anonymatch.studio.pages.marking import Marking
 from anonymatch.studio.pages.one_user import ask, show_answer
+from anonymatch.studio.pages.ring_choice import RingChoice
 from anonymatch.studio.pages.thresholds import Thresholds
 from anonymatch.studio.panel import View
-from anonymatch.studio.request import FIELDS, AuditRequest
+from anonymatch.studio.request import FIELDS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
-    DrawnChart,
     Step,
     alert,
+    article,
     box,
     button,
     drop_zone,
@@ -58,7 +63,8 @@ from anonymatch.studio.widgets import (
 
 __all__ = ["show"]
 
-_FIRST = 2  # sections before the question about one user: the verdict and the figures
+_TOGETHER = 12  # files that may be dropped at once
+_ANNOUNCED = 20.0  # seconds after which files that were announced are not waited for
 _PATIENCE = 2.0  # seconds that a page waits for its audit before it is sent without it
 _SUGGESTED = 1000  # users that the search field suggests
 
@@ -68,8 +74,8 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
     with frame(
         "/audit",
         "Is this system good enough, and for whom is it worst?",
-        "Drop a log or a table and see what it is, then how well it hides whom. It stays on this "
-        "machine, in a folder that is removed when the page is closed.",
+        "Drop a log, a released table or rings and see what it is, then how well it hides whom. It "
+        "stays on this machine, in a folder that is removed when the page is closed.",
     ):
         page = _AuditPage(studio, query)
         page.build()
@@ -81,12 +87,11 @@ class _Result:
     """An audit, and what is drawn of it beside its report."""
 
     audit: Audit
-    marking: Marking
-    entropies: DrawnChart
+    sections: Sequence[Section]
 
 
 class _AuditPage:
-    """State and places of one open page: the file, the first look, the law, the audit."""
+    """State and places of one open page: files, the first look, law or columns, the audit."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
         self.studio = studio
@@ -95,6 +100,8 @@ class _AuditPage:
         self.options = AddressOptions.of(query, studio.store, self.id)
         self.user = query.get("user", "")
         self.first: FirstLook | None = None
+        self.arriving: list[Upload] = []  # files of which others that were dropped with them follow
+        self.waiting: asyncio.Task[None] | None = None
         self.going_on: asyncio.Task[None] | None = None  # what follows the first look
         studio.inboxes[self.id] = self._arrived
         client.on_delete(self._closed)
@@ -115,7 +122,7 @@ class _AuditPage:
             if self.options.gone:
                 alert("the file of this address is no longer here; drop it again")
         with box("div") as self.dropping:
-            self._drop("file", "Drop a file here, or click to choose one", _formats())
+            self._drop("file", "Drop files here, or click to choose some", _formats())
         self.controls = box("div")
         self._controls()
         self.look_step = Step("What it is")
@@ -128,12 +135,26 @@ class _AuditPage:
                 self.go = box("div")
             with box("div"):
                 self.trial_view = View("Trying the law")
+        self.column_step = Step("Which column is what")
+        with self.column_step.content:
+            self.columns = ColumnChoice(self.options, self._told)
+        self.ring_step = Step("How old outputs are")
+        with self.ring_step.content:
+            self.rings = RingChoice(self.options, self._told)
         with box("div", id="audited"):
             self.view = View("Auditing")
 
     def _drop(self, slot: str, words: str, hint: str) -> None:
         store = self.studio.store
-        drop_zone(f"/upload/{self.id}", slot, words, hint, limit=store.limit, refusal=store.refusal)
+        drop_zone(
+            f"/upload/{self.id}",
+            slot,
+            words,
+            hint,
+            limit=store.limit,
+            refusal=store.refusal,
+            several=_TOGETHER,
+        )
 
     def _controls(self) -> None:
         options = self.options
@@ -143,15 +164,47 @@ class _AuditPage:
         with self.controls:
             with box("div", "row filebar"):
                 if options.file is not None:
-                    text(options.file.name, "strong")
-                    button("Close it", self._close, "quiet")
+                    self._files(options.file)
                 else:
                     names = {name: example.story for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
                     select("Or look at an example", names, options.example, self._set_example)
-            with box("details", "more"):
+            with box("details", "more", open=True if self._is_alone() else None):
                 text("More about the file", "summary")
                 self._more()
+
+    def _files(self, file: Upload) -> None:
+        """What was dropped, and what each file is taken for."""
+        options, second = self.options, self.options.second
+        released = second is not None and options.role == "original"
+        text(file.name, "strong")
+        if second is not None:
+            role = "the release; the original is" if released else "messages in; those out are"
+            text(role, "span", "soft")
+            text(second.name, "strong")
+            button("Swap them", self._swap, "quiet")
+        for upload, what in self._helpers():
+            text(f"{what} {upload.name}", "span", "soft")
+        button("Close it" if second is None else "Close them", self._close, "quiet")
+
+    def _is_alone(self) -> bool:
+        """Whether the file is a table that may need its original."""
+        inquiry = self.options.plain_inquiry()
+        return inquiry is not None and inquiry.is_lone_table
+
+    def _belong(self, uploads: Sequence[Upload]) -> bool:
+        """Whether files are for the table that is there: it is alone, and they have its columns."""
+        file = self.options.file
+        if file is None or not self._is_alone():
+            return False
+        own = set(columns_of(file.path))
+        return any(own & set(columns_of(each.path)) for each in uploads)
+
+    def _helpers(self) -> list[tuple[Upload, str]]:
+        options = self.options
+        delays = [] if options.delays is None else [(options.delays, "delays:")]
+        levels = [(one, f"hierarchy of {name}:") for name, one in options.hierarchies.items()]
+        return delays + levels
 
     def _more(self) -> None:
         options = self.options
@@ -170,9 +223,14 @@ class _AuditPage:
                 hint="What would take longer is estimated.",
             )
             select(FIELDS["departures"], ROLES, options.role, partial(self._set, "role"))
-        if options.second is not None:
-            text(f"Second file: {options.second.name}", "p")
-        self._drop("second", "Drop the second file here", "if the first one needs it")
+        if options.file is not None:
+            with box("div", "small"):
+                self._drop(
+                    "along",
+                    "Drop more files along: the original of a released table, hierarchies named by "
+                    "their column, messages out, measured delays",
+                    "",
+                )
 
     async def _set_example(self, given: Any) -> None:
         self.options.look_at(str(given))
@@ -190,25 +248,45 @@ class _AuditPage:
             if self.first is not None and not self.options.looking:
                 await self.audit()
 
-    async def _arrived(self, upload: Upload, slot: str) -> None:
-        if slot == "second":
-            self.options.second = upload
-        else:
-            if self.options.file is not None:
-                self._other_law()
-            self.options.file, self.options.example = upload, ""
-            self.options.marked = None
-        # The answer to the browser does not wait for the audit.
-        background_tasks.create(self._changed(), name="studio upload")
+    async def _arrived(self, upload: Upload, slot: str, more: bool) -> None:
+        self.arriving.append(upload)
+        if self.waiting is not None:
+            self.waiting.cancel()
+        # The answer to the browser does not wait for the audit; what was announced may not come.
+        pause = _ANNOUNCED if more else 0.0
+        self.waiting = background_tasks.create(self._all_there(slot, pause), name="studio upload")
 
-    def _other_law(self) -> None:
-        """The law of one file says nothing of the next: it is guessed anew."""
-        self.options.delay("")
-        self.options.looking = False
+    async def _all_there(self, slot: str, pause: float) -> None:
+        await asyncio.sleep(pause)
+        self.waiting = None
+        uploads, self.arriving = self.arriving, []
+        file = self.options.file
+        try:
+            if file is not None and (slot == "along" or self._belong(uploads)):
+                dropped = await asyncio.to_thread(sort_out, [file, *uploads])
+                self.options.add(dropped)
+            else:
+                dropped = await asyncio.to_thread(sort_out, uploads)
+                self.options.receive(dropped)
+        except AnonymatchError as error:
+            names = {str(each.path): each.name for each in uploads}
+            with self.client:
+                self.gone.clear()
+                with self.gone:
+                    alert(error.message.renamed(names).worded(as_field))
+            return
+        if dropped.delays is not None:
+            self.studio.store.rename(dropped.delays, "delays")
+            self.options.delay(MEASURED)
+            self.options.looking = True
+        await self._changed()
+
+    async def _swap(self) -> None:
+        self.options.swap()
+        await self._changed()
 
     async def _close(self) -> None:
-        self.options.file = self.options.second = None
-        self._other_law()
+        self.options.close()
         self.studio.store.leave(self.id)
         await self._changed()
 
@@ -239,8 +317,10 @@ class _AuditPage:
     def _forget(self) -> None:
         """Nothing of another file, or of another law, stays on the page."""
         self.first = self.going_on = None
-        self.law_step.hide()
-        self.law.clear()
+        for step in (self.law_step, self.column_step, self.ring_step):
+            step.hide()
+        for choice in (self.law, self.columns, self.rings):
+            choice.clear()
         self.trial_view.clear()
         self.go.clear()
         self.view.clear()
@@ -255,6 +335,16 @@ class _AuditPage:
             self.law_step.show()
         else:
             self.options.delay("")  # a law is for logs
+        if drawn.look.tables is not None:
+            self.columns.look(drawn.look.tables)
+            self.column_step.show()
+        else:
+            self.options.forget_columns()
+        if drawn.look.rings is not None:
+            self.rings.look(drawn.look)
+            self.ring_step.show()
+        else:
+            self.options.forget_rings()
         if drawn.look.needs_law and not chosen:
             self.options.looking = True
         self.going_on = background_tasks.create(self._go_on(), name="studio law")
@@ -265,6 +355,12 @@ class _AuditPage:
             await self._try()
             if not self.options.looking and self.options.inquiry() is not None:
                 await self.audit()
+
+    async def _told(self) -> None:
+        """Columns, or what is said of rings, were changed: the answer follows."""
+        with self.client:
+            self.options.marked = None
+            await self.audit()
 
     async def _law_changed(self) -> None:
         """Another law is tried; it is audited when the reader says so."""
@@ -319,6 +415,10 @@ class _AuditPage:
         if inquiry is None:
             self.view.clear()
             return
+        if self.options.identifiers == ():
+            self.view.clear()
+            self.view.say("Choose at least one identifier: what an attacker knows of people.")
+            return
         await self.view.ask(
             lambda progress: self._find(inquiry, progress),
             lambda result: self._show(inquiry, result),
@@ -327,14 +427,9 @@ class _AuditPage:
     def _find(self, inquiry: AuditRequest, progress: Progress) -> _Result:
         """The audit with its designs, which are searched for when they are first looked at."""
         audit = self.studio.audits.find(inquiry, progress)
-        _ = audit.designs
-        marking = Marking(
-            audit,
-            self.options.marked,
-            changed=self._marked,
-            attack=self._attack_marked,
-        )
-        return _Result(audit=audit, marking=marking, entropies=marking.drawn())
+        if audit.table is None:
+            _ = audit.designs
+        return _Result(audit=audit, sections=audit_sections(audit, command=inquiry.command()))
 
     def _marked(self, marked: tuple[float, float] | None) -> None:
         self.options.marked = marked
@@ -350,7 +445,7 @@ class _AuditPage:
         self.names = {str(user): user for user in audit.answers.users.users}
         self.inquiry, self.shown_audit = inquiry, audit
         self._fold(audit)
-        sections = audit_sections(audit, command=inquiry.command())
+        sections = result.sections
         with box("div", "sections"):
             _put(sections[:1])
         self.thresholds = Thresholds(audit, self.options.thresholds, self._switched)
@@ -358,29 +453,46 @@ class _AuditPage:
         with box("div", "row"):
             button("Save the report", self._save_report, "main")
             button(f"Save all {words.users} as CSV", partial(_save_users, audit))
-            if attackable(audit):
+            if attackable(audit) and audit.table is None:
                 link(
                     "Attack it step by step", address("/attack", **self.options.values()), "button"
                 )
-            if self.options.file is not None or self.options.example:
+            if audit.table is None and (self.options.file is not None or self.options.example):
                 link("Compare it with others", self._compare(), "button")
+        first = _before_people(sections) if audit.table is not None else _until_spread(sections)
         with box("div", "sections"):
-            _put(sections[1:_FIRST])
-        if audit.n_counted:
-            result.marking.build(result.entropies)
+            _put(sections[1:first])
+        marking = self._marking(audit)
         self._question(audit)
         with box("div", "sections") as rest:
-            _put(sections[_FIRST:])
+            _put(sections[first:])
         rest.on("click", partial(self._row, audit), js_handler="studio.row(emit)")
-        ui.run_javascript("studio.outfit()")
+        if marking is not None:
+            rest.on(
+                "table-range",
+                lambda event: marking.ranged(event.args),
+                js_handler="studio.ranged(emit)",
+                throttle=0.25,
+            )
+        ui.run_javascript(f"studio.outfit({json.dumps(self.options.marked)})")
         self.same = box("div")
         self._same()
         if self.user:
             background_tasks.create(self._tell(audit), name="studio why")
 
+    def _marking(self, audit: Audit) -> Marking | None:
+        """Who is marked on the chart of entropies, where the report has one."""
+        if not audit.n_counted or audit.table is not None:
+            return None
+        marking = Marking(
+            audit, self.options.marked, changed=self._marked, attack=self._attack_marked
+        )
+        marking.build()
+        return marking
+
     def _fold(self, audit: Audit) -> None:
         """Where the answer is there, the way to it is two lines."""
-        if self.first is not None:
+        if self.first is not None and self.first.tables is None:  # columns are chosen by rows
             self.look_step.show(look_words(self.first), folded=True)
             if self.first.messages is not None:
                 self.law_step.show(audit.observation.source, folded=True)
@@ -408,10 +520,11 @@ class _AuditPage:
         heading(f"Ask about one {words.user}")
         with box("div", "controls"):
             field(
-                f"Name of a {words.user}",
+                f"Name of {article(words.user)} {words.user}",
                 self.user,
                 partial(self._ask, audit),
-                hint=f"One of {plural(audit.n_users, words.user)}; or click on a row further down.",
+                hint=f"One of {plural(audit.n_users, words.user, words.users)}; or click on a row "
+                "further down.",
                 suggestions=list(self.names)[:_SUGGESTED],
                 kind="search",
             )
@@ -443,8 +556,21 @@ def _put(sections: Sequence[Section]) -> None:
         html(str(section.body))
 
 
+def _before_people(sections: Sequence[Section]) -> int:
+    """Where the sections of a release name people, of whom the reader may ask."""
+    return next((at for at, one in enumerate(sections) if one.anchor == "people"), len(sections))
+
+
+def _until_spread(sections: Sequence[Section]) -> int:
+    """Behind the chart with the brush, so that what it marks is said below it."""
+    return next((at for at, one in enumerate(sections, 1) if one.anchor == "spread"), 1)
+
+
 def _formats() -> str:
-    return f"message logs, tables and graphs ({', '.join(FORMATS)}), a simulator's folder as .zip"
+    return (
+        f"message logs, tables and graphs ({', '.join(FORMATS)}), a simulator's folder as .zip; a "
+        "released table together with the original one"
+    )
 
 
 def _save_users(audit: Audit) -> None:

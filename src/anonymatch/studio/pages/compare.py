@@ -110,7 +110,7 @@ class _ComparePage:
                 "",
                 limit=store.limit,
                 refusal=store.refusal,
-                several=True,
+                several=GROUPS,
             )
         self.panes = box("div", "systems")
         self.adding = box("div", "row ends")
@@ -176,7 +176,7 @@ class _ComparePage:
         """Systems that can be audited."""
         return [each for each in (one.inquiry() for one in self.systems) if each is not None]
 
-    async def _arrived(self, upload: Upload, _slot: str) -> None:
+    async def _arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
         if len(self.systems) >= GROUPS:
             with self.missing:
                 alert(f"{GROUPS} systems fit beside each other; leave one out first")

@@ -283,7 +283,7 @@ def _compared(
         ]
     )
     table(
-        ["design", "what it is", "matchings", "of the bound", "left after the best attack"],
+        ["design", "what it is", "matchings", "of the edges' bound", "left after the best attack"],
         [
             [
                 each.name,

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymatch.base.numbers import amount, percent, shown
-from anonymatch.sources import FirstLook, Law, Messages
+from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.graph import Graph
+from anonymatch.sources import FirstLook, Law, Messages, TablesLook
 from anonymatch.studio.charts import candidates_chart, delays_chart, load_chart
 from anonymatch.studio.log_preview import LawTrial, span_words, try_law
-from anonymatch.studio.widgets import DrawnChart, box, chart, drawn_chart, text, tiles
+from anonymatch.studio.widgets import DrawnChart, box, chart, drawn_chart, table, text, tiles
 
 __all__ = ["Look", "Trial", "look_at", "look_words", "show_look", "show_trial", "trial_of"]
 
@@ -36,6 +37,11 @@ def look_words(look: FirstLook) -> str:
     if look.messages is not None:
         span, _ = span_words(look.messages)
         return f"{look.messages.n_in:,} messages in, {look.messages.n_out:,} out, {span}"
+    if look.tables is not None:
+        people = plural(look.tables.original.n_rows, "person", "people")
+        return f"{people}, {plural(look.tables.released.n_rows, 'row')} released"
+    if look.rings is not None and look.graph is not None:
+        return f"{look.graph.n_users:,} inputs, {look.graph.n_behaviours:,} outputs"
     if look.graph is not None:
         return f"{look.graph.n_users:,} users, {look.graph.n_edges:,} edges"
     return look.kind
@@ -49,19 +55,10 @@ def show_look(drawn: Look) -> None:
         tiles(_log_tiles(look.messages))
         for note in look.messages.notes:
             text(note, "p", "note")
+    elif look.tables is not None:
+        _show_tables(look.tables)
     elif look.graph is not None:
-        graph = look.graph
-        tiles(
-            [
-                ("Users", shown(graph.n_users), "everybody who may have done something"),
-                ("Behaviours", shown(graph.n_behaviours), "what was seen"),
-                (
-                    "Edges",
-                    shown(graph.n_edges),
-                    f"pairs that fit; {amount(graph.n_edges / max(graph.n_users, 1))} a user",
-                ),
-            ]
-        )
+        tiles(_graph_tiles(look.graph, rings=look.rings is not None))
     if drawn.load is not None and look.messages is not None:
         told = (
             "Messages that came in and have not left yet, as the log tells."
@@ -69,6 +66,38 @@ def show_look(drawn: Look) -> None:
             else "Messages in and out; the log does not tell which is which."
         )
         chart(drawn.load, told)
+
+
+def _show_tables(tables: TablesLook) -> None:
+    with box("div", "trial"):
+        for title, one in (("The release", tables.released), ("The original", tables.original)):
+            with box("div"):
+                text(title, "h3")
+                more = one.n_rows - len(one.rows)
+                table(
+                    list(one.columns),
+                    [[cell or "–" for cell in row] for row in one.rows],
+                    title.removeprefix("The "),
+                    title=f"First rows of {title.lower()}",
+                    saves=False,
+                )
+                if more > 0:
+                    text(f"and {plural(more, 'more row', 'more rows')}", "p", "soft")
+
+
+def _graph_tiles(graph: Graph, *, rings: bool) -> list[tuple[str, str, str]]:
+    each = amount(graph.n_edges / max(graph.n_users, 1))
+    if rings:
+        return [
+            ("Inputs", shown(graph.n_users), "each spends one output of its ring"),
+            ("Outputs", shown(graph.n_behaviours), "that are in some ring"),
+            ("Members of a ring", each, "on average"),
+        ]
+    return [
+        ("Users", shown(graph.n_users), "everybody who may have done something"),
+        ("Behaviours", shown(graph.n_behaviours), "what was seen"),
+        ("Edges", shown(graph.n_edges), f"pairs that fit; {each} a user"),
+    ]
 
 
 def _log_tiles(messages: Messages) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from anonymatch.sources import LAWS, DelayLaw, FirstLook, law_text, log_mean_delay
-from anonymatch.studio.address_options import AddressOptions, law_choices, numbers_of
+from anonymatch.studio.address_options import MEASURED, AddressOptions, law_choices, numbers_of
 from anonymatch.studio.request import FIELDS
 from anonymatch.studio.widgets import box, field, select, text
 
@@ -71,7 +71,7 @@ class LawChoice:
                 text(self._said, "p", "words guess")
             if self._folded and options.law:
                 with box("details", "more", open=None if self._untouched else True):
-                    text(f"{options.law}: {options.numbers}", "summary")
+                    text(f"{options.law}: {options.numbers}".removesuffix(": "), "summary")
                     self._controls(look)
             else:
                 self._controls(look)
@@ -79,7 +79,7 @@ class LawChoice:
     def _controls(self, look: FirstLook) -> None:
         options = self._options
         with box("div", "controls"):
-            choices = law_choices()
+            choices = law_choices(options.delays)
             if not look.needs_law:
                 choices[""] = "none: all links are seen"
             select(FIELDS["law"], choices, options.law, self._set_law)
@@ -90,13 +90,14 @@ class LawChoice:
         options = self._options
         law = LAWS[options.law]
         hint = numbers_of(options.law)
-        field(
-            "Its numbers",
-            options.numbers,
-            self._set_numbers,
-            hint=f"{hint[:1].upper()}{hint[1:]}. {self._origin}".strip(),
-            placeholder=f"such as {law.example}",
-        )
+        if options.law != MEASURED:
+            field(
+                "Its numbers",
+                options.numbers,
+                self._set_numbers,
+                hint=f"{hint[:1].upper()}{hint[1:]}. {self._origin}".strip(),
+                placeholder=f"such as {law.example}",
+            )
         if issubclass(law, DelayLaw):
             field(
                 "Time on links",

@@ -1,34 +1,21 @@
-"""Users marked on the chart of entropies: as a table, as a file, and as targets of an attack."""
+"""Users marked by the brush of the report's chart: as a file, and as targets of an attack."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from nicegui import ui
 
 from anonymatch.audits import Audit
 from anonymatch.base.arrays import Floats
 from anonymatch.base.numbers import percent, plural
-from anonymatch.studio.charts import entropy_chart
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    box,
-    button,
-    chart,
-    drawn_chart,
-    field,
-    heading,
-    link,
-    table,
-    text,
-)
+from anonymatch.studio.widgets import box, button, link, save_table, text
 
 __all__ = ["Marking", "bits_of", "marked_users"]
 
-_ROWS = 200  # marked users that the page shows; the file has all
+_DIGITS = 4  # of bits in the table of a report, by which it is filtered
 
 
 def bits_of(audit: Audit) -> Floats:
@@ -38,7 +25,7 @@ def bits_of(audit: Audit) -> Floats:
 
 
 def marked_users(audit: Audit, stretch: tuple[float, float]) -> list[Hashable]:
-    """Counted users whose bits are within a stretch, the fewest bits first.
+    """Counted users whose bits, as a report shows them, are within a stretch; the fewest first.
 
     Examples
     --------
@@ -48,13 +35,22 @@ def marked_users(audit: Audit, stretch: tuple[float, float]) -> list[Hashable]:
     """
     bits, users = bits_of(audit), audit.answers.users
     low, high = stretch
-    inside = np.flatnonzero(users.counted & (bits >= low - 1e-9) & (bits <= high + 1e-9))
+    read = _as_shown(bits)
+    inside = np.flatnonzero(users.counted & (read >= low - 1e-9) & (read <= high + 1e-9))
     order = inside[np.argsort(bits[inside], kind="stable")]
     return [users.users[i] for i in order.tolist()]
 
 
+def _as_shown(bits: Floats) -> Floats:
+    """Rounded as a report's table has them, so that both mark the same users."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = np.floor(np.log10(np.abs(bits)))
+    scale = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(power), power, 0.0))
+    return np.asarray(np.round(bits * scale) / scale)
+
+
 class Marking:
-    """A chart of entropies with a brush, and what is marked by it."""
+    """Who is marked: the chart of the report has the brush, and its table shows them."""
 
     def __init__(
         self,
@@ -62,111 +58,68 @@ class Marking:
         marked: tuple[float, float] | None,
         *,
         changed: Callable[[tuple[float, float] | None], None],
-        attack: Callable[[], str],
+        attack: Callable[[], str] | None,
     ) -> None:
         self._audit, self._marked = audit, marked
         self._changed, self._attack = changed, attack
 
-    def drawn(self) -> DrawnChart:
-        """The chart; it takes some tenths of a second."""
-        bits = bits_of(self._audit)[self._audit.answers.users.counted]
-        nouns = self._audit.observation.nouns.users
-        made = entropy_chart(bits, nouns=nouns, marked=self._marked)
-        return drawn_chart(made, "entropies")
-
-    def build(self, drawn: DrawnChart) -> None:
-        """Put the chart and what is marked on the page."""
-        words = self._audit.observation.nouns
-        heading(f"Mark {words.users} by their entropy")
-        self._chart = chart(
-            drawn,
-            f"Drag over the bars to mark {words.users}: the table below shows them. Bits are the "
-            "entropy of the attacker's posterior; few are bad.",
-            on_brush=self._brushed,
-        )
-        low, high = self._shown_ends()
-        with box("div", "row ends narrow", role="group", aria_label="The same by typing"):
-            self._fields = [
-                field("From bits", low, lambda given: self._typed(0, given), kind="number"),
-                field("To bits", high, lambda given: self._typed(1, given), kind="number"),
-            ]
-            button("Mark nobody", self._unmark)
+    def build(self) -> None:
+        """Put what is marked on the page."""
         self._place = box("div")
         self._show()
 
-    def _shown_ends(self) -> list[str]:
-        return ["", ""] if self._marked is None else [f"{end:.4g}" for end in self._marked]
+    def ranged(self, given: Any) -> None:
+        """Take the range that the reader chose on the chart or typed beside the table."""
+        marked = self._stretch(given)
+        if marked != self._marked:
+            self._marked = marked
+            self._changed(marked)
+            self._show()
 
-    def _fill(self) -> None:
-        """What the brush marks stands in the fields too."""
-        for place, value in zip(self._fields, self._shown_ends(), strict=True):
-            ui.run_javascript(f"studio.fill({place.html_id!r}, {value!r})")
-
-    def _typed(self, end: int, given: Any) -> None:
-        try:
-            number = float(given)
-        except ValueError:
-            return
-        if not math.isfinite(number):
-            return
-        ends = list(self._marked or (0.0, max(number, float(bits_of(self._audit).max()))))
-        ends[end] = number
-        self._mark((min(ends), max(ends)))
-        self._chart.draw(self.drawn())
-
-    def _unmark(self) -> None:
-        self._mark(None)
-        self._fill()
-        self._chart.draw(self.drawn())
-
-    def _brushed(self, given: Any) -> None:
-        if not given:
-            self._mark(None)
-            self._fill()
-            return
-        low, high = sorted(float(end) for end in given[:2])
-        close = 0.01 * max(1.0, float(bits_of(self._audit).max()))
-        if self._marked is not None and all(
-            abs(new - old) < close for new, old in zip((low, high), self._marked, strict=True)
-        ):
-            return  # the chart was drawn with this mark, and tells its pixels
-        self._mark((low, high))
-        self._fill()
-
-    def _mark(self, marked: tuple[float, float] | None) -> None:
-        if marked == self._marked:
-            return
-        self._marked = marked
-        self._changed(marked)
-        self._show()
+    def _stretch(self, given: Any) -> tuple[float, float] | None:
+        if not isinstance(given, Sequence) or len(given) != 2:
+            return None
+        most = float(bits_of(self._audit).max(initial=0.0))
+        low = 0.0 if given[0] is None else float(given[0])
+        high = math.ceil(max(most, low)) if given[1] is None else float(given[1])
+        return min(low, high), max(low, high)
 
     def _show(self) -> None:
         self._place.clear()
-        if self._marked is None:
-            return
         audit, words = self._audit, self._audit.observation.nouns
-        names = marked_users(audit, self._marked)
-        low, high = self._marked
-        with self._place, box("section", "pane marked", aria_label=f"Marked {words.users}"):
-            text(
-                f"{plural(len(names), words.user, words.users)} of {audit.n_counted:,} "
-                f"{'has' if len(names) == 1 else 'have'} {low:.3g} to {high:.3g} bits.",
-                "p",
-                "words",
-            ).props["role"] = "status"
-            if not names:
+        with self._place:
+            if self._marked is None:
+                more = "" if self._attack is None else ", and an attack can have them as targets"
+                text(
+                    f"Drag over the chart of entropies, or type bits beside the table, to mark "
+                    f"{words.users}: the table shows them alone{more}.",
+                    "p",
+                    "note",
+                )
                 return
-            link(f"Attack the marked {words.users}", self._attack(), "button main")
-            rows = self._rows(names)
-            table(
-                [words.user, "best guess", "probability", "bits", "candidates", "possible"],
-                rows[:_ROWS],
-                "marked",
-                title=f"Marked {words.users}",
-                saved=rows,
-            )
-            if len(rows) > _ROWS:
-                text(f"The {_ROWS} with the fewest bits are shown; the file has all.", "p", "soft")
+            names = marked_users(audit, self._marked)
+            low, high = self._marked
+            with box("section", "pane marked", aria_label=f"Marked {words.users}"):
+                text(
+                    f"{plural(len(names), words.user, words.users)} of {audit.n_counted:,} "
+                    f"{'has' if len(names) == 1 else 'have'} {low:.3g} to {high:.3g} bits.",
+                    "p",
+                    "words",
+                ).props["role"] = "status"
+                if names:
+                    self._actions(names)
+
+    def _actions(self, names: list[Hashable]) -> None:
+        words = self._audit.observation.nouns
+        with box("div", "row"):
+            if self._attack is not None:
+                link(f"Attack the marked {words.users}", self._attack(), "button main")
+            button(f"Save the marked {words.users} as CSV", lambda: self._save(names))
+
+    def _save(self, names: list[Hashable]) -> None:
+        words = self._audit.observation.nouns
+        columns = [words.user, "best guess", "probability", "bits", "candidates", "possible"]
+        save_table(columns, self._rows(names), "marked")
 
     def _rows(self, names: list[Hashable]) -> list[list[Any]]:
         users, bits = self._audit.answers.users, bits_of(self._audit)
@@ -180,7 +133,7 @@ class Marking:
                     str(name),
                     str(users.behaviours[guess]) if 0 <= guess < len(users.behaviours) else "–",
                     "–" if math.isnan(surest) else percent(surest),
-                    f"{float(bits[row]):.3g}",
+                    f"{float(bits[row]):.4g}",
                     int(users.degree[row]),
                     int(users.allowed[row]),
                 ]

@@ -41,7 +41,7 @@ def show_answer(audit: Audit, answer: Why) -> None:
             if answer.candidates and answer.candidates[0][1] is not None:
                 made = bar_chart(
                     [(name, probability or 0.0) for name, probability in answer.candidates[:_BARS]],
-                    title=f"What {label(answer.user)} may have done",
+                    title=_asked(audit, answer),
                     x_label="probability",
                     share=True,
                 )
@@ -61,7 +61,7 @@ def show_answer(audit: Audit, answer: Why) -> None:
         if answer.exposure is not None:
             heading("If the attacker learnt it", 4)
             table(
-                ["it was", "probability", "stories left", "then identified too"],
+                ["it was", "probability", "ways left", "then identified too"],
                 [
                     [
                         one.behaviour,
@@ -108,10 +108,20 @@ def _scores(audit: Audit, answer: Why) -> list[tuple[str, str, str]]:
             (
                 "If exposed",
                 f"{percent(float(answer.exposure.share))} left",
-                f"of all stories, on average; {others:.3g} others would be identified",
+                f"of all ways to match, on average; {others:.3g} others would be identified",
             )
         )
     return rows
+
+
+def _asked(audit: Audit, answer: Why) -> str:
+    """What probabilities of one user are about."""
+    who = label(answer.user)
+    if audit.table is not None:
+        return f"Which row is that of {who}"
+    if audit.rings is not None:
+        return f"Which output {who} spends"
+    return f"What {who} may have done"
 
 
 def _because(audit: Audit, answer: Why) -> str:

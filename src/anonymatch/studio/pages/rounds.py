@@ -170,7 +170,7 @@ class _RoundsPage:
         self.request = replace(self.request, seed=self.request.seed + 1)
         await self._look()
 
-    async def _arrived(self, upload: Upload, _slot: str) -> None:
+    async def _arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
         self.request, self.seen = self._of_file(upload), 0
         # The answer to the browser does not wait for the chains.
         background_tasks.create(self._changed(), name="studio upload")

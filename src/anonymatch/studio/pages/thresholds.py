@@ -18,6 +18,12 @@ __all__ = ["Thresholds"]
 _FIRST = ("entropy", "entropy_1%", "identified", "surest", "worst", "bits")
 """Those that are there at once; the others unfold."""
 
+_OF_TABLES = (
+    "k-anonymity", "global (1,k)", "prosecutor risk", "journalist risk", "l-diversity",
+    "t-closeness", "identified",
+)  # fmt: skip
+"""The same of released tables."""
+
 
 class Thresholds:
     """The thresholds of one audit; ``on`` has those that are switched on, and is changed here."""
@@ -27,7 +33,9 @@ class Thresholds:
         self._numbers = {key: on.get(key, FIGURES[key].gate or 0.0) for key in GATES}
         self._places: dict[str, tuple[ui.element, ui.element, ui.html]] = {}
         known = [key for key in GATES if self._known(key)]
-        self._first = [key for key in known if key in _FIRST or key in on]
+        first = _FIRST if audit.table is None else _OF_TABLES
+        order = [*(key for key in first if key in known), *(key for key in known if key in on)]
+        self._first = list(dict.fromkeys(order))
         self._rest = [key for key in known if key not in self._first]
 
     def build(self) -> None:
@@ -94,7 +102,8 @@ class Thresholds:
             number = float(given)
             check_gates(self._audit, {key: number})
         except (ValueError, InputError):
-            self._places[key][2].set_content("give a number" + (" from 0 to 1" * (key in AT_MOST)))
+            share = key in AT_MOST and FIGURES[key].unit == "share"
+            self._places[key][2].set_content(f"give a number{' from 0 to 1' if share else ''}")
             return
         self._numbers[key] = number
         self._on[key] = number  # whoever types a number means it
@@ -124,7 +133,8 @@ class Thresholds:
     def _total(self) -> None:
         gates = [self._gate(key) for key in self._on if key in self._places]
         self._sum.clear()
-        look, words = "off", "Switch on what this system must reach; the address keeps it."
+        what = "system" if self._audit.table is None else "release"
+        look, words = "off", f"Switch on what this {what} must reach; the address keeps it."
         if gates:
             reached = sum(gate.reached for gate in gates)
             look = "reached" if reached == len(gates) else "missed"

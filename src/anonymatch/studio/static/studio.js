@@ -83,30 +83,14 @@ window.studio = (() => {
     };
   }
 
-  function fill(id, value) {
-    const field = document.getElementById(id);
-    if (field) field.value = value;
-  }
-
-  // What a brush marks on one axis, as [from, to]; null if it is taken away.
-  function brushed(detail) {
-    const ends = Object.values(detail || {})[0];
-    return Array.isArray(ends) && ends.length === 2 ? ends : null;
-  }
-
   // The name of the mark of a chart that is chosen; "" if none is.
   function chosen(detail) {
     const names = Object.entries(detail || {}).find(([key]) => key !== "vlPoint");
     return names && Array.isArray(names[1]) ? String(names[1][0] ?? "") : "";
   }
 
-  async function send(file, target, slot, limit, say) {
-    if (!file) return;
-    if (file.size > limit.bytes) {
-      say(limit.words);
-      return;
-    }
-    const place = `${target}?slot=${slot}&name=${encodeURIComponent(file.name)}`;
+  async function send(file, target, slot, more, say) {
+    const place = `${target}?slot=${slot}&more=${more}&name=${encodeURIComponent(file.name)}`;
     try {
       const answer = await fetch(place, { method: "POST", body: file });
       if (!answer.ok) say(await answer.text());
@@ -125,10 +109,19 @@ window.studio = (() => {
         zone.closest(".drop").querySelector(".said").textContent = text;
       };
       say("");
-      const wanted = Array.from(files).slice(0, limit.several ? 6 : 1);
+      const given = Array.from(files).slice(0, limit.several);
       if (event.target.files) event.target.value = "";
-      wanted.reduce((before, file) => before.then(() => send(file, target, slot, limit, say)), Promise.resolve());
+      const wanted = given.filter((file) => file.size <= limit.bytes);
+      if (wanted.length < given.length) say(limit.words);
+      wanted.reduce(
+        (before, file, at) => before.then(() => send(file, target, slot, at < wanted.length - 1, say)),
+        Promise.resolve());
     };
+  }
+
+  // The ends of a range of a report's table, null for all; the chart above it has the same as a brush.
+  function ranged(emit) {
+    return (event) => emit(event.detail);
   }
 
   // A user's name is the first cell of a row.
@@ -167,12 +160,24 @@ window.studio = (() => {
     return Array.from(table.rows, (row) => Array.from(row.cells, quoted).join(",")).join("\n") + "\n";
   }
 
-  // Pictures and tables of reports come without buttons: give them some, once.
-  function outfit() {
+  // Set the range of a report's table, as the reader would by typing; null for an open end.
+  function setRange(ends) {
+    const fields = Array.from(document.querySelectorAll(".sections .range input"));
+    fields.forEach((field, at) => {
+      field.value = ends?.[at] ?? "";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    fields[0]?.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  // Pictures and tables of reports come without buttons: give them some, once. ``ends`` is the range
+  // of its table that an address has.
+  function outfit(ends) {
     if (document.querySelector(".sections table.sortable:not([data-ready])")) {
       for (const table of document.querySelectorAll(".sections table.sortable")) table.dataset.ready = "";
       const script = document.createElement("script");
       script.src = "/studio/table.js";
+      if (ends) script.addEventListener("load", () => setRange(ends));
       document.body.append(script);
     }
     for (const svg of document.querySelectorAll(".sections figure svg.picture, .claim figure svg.picture")) {
@@ -217,5 +222,5 @@ window.studio = (() => {
   });
   apply(stored());
   window.addEventListener("load", () => apply(stored()));
-  return { png, copy, fill, picked, brushed, chosen, dropped, row, show, outfit };
+  return { png, copy, picked, chosen, dropped, ranged, row, show, outfit };
 })();

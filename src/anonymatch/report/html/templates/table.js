@@ -65,6 +65,15 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
     });
   }
 
+  // Whoever shows this page within another one may follow the range.
+  let before = null;
+  function tell(ends) {
+    if (String(ends) === String(before)) return;
+    before = ends;
+    const finite = ends && ends.map(function (end) { return Number.isFinite(end) ? end : null; });
+    search.dispatchEvent(new CustomEvent("table-range", {bubbles: true, detail: finite}));
+  }
+
   function filter() {
     const wanted = field.value.trim().toLowerCase();
     const low = limits()[0], high = limits()[1];
@@ -78,6 +87,7 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
     const unit = range ? " " + range.dataset.unit : "";
     const told = all ? "" : low === -Infinity ? ", at most " + high + unit
       : high === Infinity ? ", at least " + low + unit : ", " + low + " to " + high + unit;
+    if (range) tell(all ? null : [low, high]);
     found.textContent = left.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " rows" + told;
     if (clear) clear.hidden = all;
     if (!range) return;
@@ -114,8 +124,11 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
       ends[0].focus();
     });
     if (chart()) chart().after(chosen);
+    document.addEventListener("chart-live", function (event) {
+      if (event.target === chart() && table.isConnected && before) brush();
+    });
     document.addEventListener("chart-brush", function (event) {
-      if (event.target.dataset.name !== range.dataset.chart || setting) return;
+      if (event.target.dataset.name !== range.dataset.chart || setting || !table.isConnected) return;
       const chosen = event.detail.value;
       ends.forEach(function (end, place) { end.value = chosen ? +chosen[place].toFixed(3) : ""; });
       filter();
