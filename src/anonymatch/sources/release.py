@@ -314,7 +314,7 @@ def _compared(
     tests = [_ClassBits(columns[at], alike[at][1], classes[:, at]) for at in order]
     left: list[Bits] = [np.full((len(classes) + 7) // 8, 255, dtype=np.uint8)] * (len(order) + 1)
     kinds: dict[bytes, int] = {}
-    rows: list[Ints] = []
+    rows: list[npt.NDArray[np.int32]] = []  # half the memory of all pairs
     kind_of_different = np.empty(len(different), dtype=np.int64)
     before = [-1] * len(order)
     for number, person in enumerate(different.tolist()):
@@ -336,11 +336,11 @@ def _compared(
 def _values_alike(column: ColumnCells) -> tuple[Ints, Ints]:
     """A number for each value by the cells in which it lies, and a value of each number."""
     if column.fits is None:
-        keys = column.equal_cell
+        _, first, numbers = np.unique(column.equal_cell, return_index=True, return_inverse=True)
     else:
         packed = np.packbits(column.fits, axis=1)
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+        whole = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, numbers = np.unique(whole, return_index=True, return_inverse=True)
     return numbers.ravel(), first
 
 
@@ -365,9 +365,9 @@ class _ClassBits:
         return np.packbits(fit[self._cell_of])
 
 
-def _ones(bits: Bits, number: int) -> Ints:
+def _ones(bits: Bits, number: int) -> npt.NDArray[np.int32]:
     """Where bits are set, looking into those bytes only that have some."""
     some = np.flatnonzero(bits)
     byte, bit = np.nonzero(np.unpackbits(bits[some, None], axis=1))
-    found = (some[byte] * 8 + bit).astype(np.int32)
-    return found[found < number]
+    found = some[byte] * 8 + bit
+    return found[found < number].astype(np.int32)
