@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints
+from anonymatch.running import check_work
 
 __all__ = ["block_log"]
 
 _ROUNDS = 2000
+_LEAST_ROUNDS = 10
+_MOST_TREES = 3000  # kinds or classes: their matrix is dense before it is factored
 _NEAR = 1e-12
 
 
 def block_log(
-    kinds: Ints, classes: Ints, people: Ints, rows: Ints
+    kinds: Ints,
+    classes: Ints,
+    people: Ints,
+    rows: Ints,
+    *,
+    flow: Ints | None = None,
+    deadline: float = math.inf,
 ) -> tuple[Floats, float, float, float]:
     """The likeliest table, about, and the natural log of the matchings of a block by classes: an
     estimate, and what it is at least and at most.
@@ -24,6 +34,10 @@ def block_log(
     that matrix is at least prod (1 - p)^(1 - p) over its entries (Schrijver). At most: Brègman's
     bound from both sides. Between them the sum over tables by its largest term and the curvature
     there, which a count of spanning trees gives.
+
+    When time is over at ``deadline`` (of ``time.monotonic``) before factors are found, the matchings
+    of one table, ``flow``, are what there is at least. Of many classes trees take too long to
+    count: the estimate is the largest of what is proven then.
 
     Examples
     --------
@@ -34,7 +48,7 @@ def block_log(
     """
     from scipy.special import gammaln
 
-    mean = _scaled(kinds, classes, people, rows)
+    mean, near = _scaled(kinds, classes, people, rows, deadline)
     probability = mean / (people[kinds] * rows[classes])
     edges = people[kinds] * rows[classes]
     # log of prod x^-1 prod y^-1 is the entropy of the scaled matrix.
@@ -42,32 +56,43 @@ def block_log(
     rest = 1.0 - probability
     with np.errstate(divide="ignore", invalid="ignore"):
         schrijver = np.where(rest > 0.0, rest * np.log(rest), 0.0)
-    low = entropy + float((edges * schrijver).sum())
+    bethe = entropy + float((edges * schrijver).sum())
+    whole = float(gammaln(people + 1.0).sum() + gammaln(rows + 1.0).sum())
+    low = bethe if near else 0.0
+    if flow is not None:
+        low = max(low, whole - float(gammaln(flow + 1.0).sum()))
     own = np.bincount(kinds, rows[classes])
     other = np.bincount(classes, people[kinds])
     high = min(
         float((people * gammaln(own + 1.0) / own).sum()),
         float((rows * gammaln(other + 1.0) / other).sum()),
     )
-    log = float(gammaln(people + 1.0).sum() + gammaln(rows + 1.0).sum())
-    log -= float(gammaln(mean + 1.0).sum())
-    closed = len(kinds) - len(people) - len(rows) + 1
-    log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
-    log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
+    if min(len(people), len(rows)) > _MOST_TREES:
+        log = bethe
+    else:
+        closed = len(kinds) - len(people) - len(rows) + 1
+        log = whole - float(gammaln(mean + 1.0).sum())
+        log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
+        log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
     return mean, min(max(log, low), high), low, high
 
 
-def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> Floats:
-    """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about."""
+def _scaled(
+    kinds: Ints, classes: Ints, people: Ints, rows: Ints, deadline: float
+) -> tuple[Floats, bool]:
+    """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about; and
+    whether margins are met."""
     y = np.ones(len(rows))
-    for _ in range(_ROUNDS):
+    near = False
+    for number in range(_ROUNDS):
+        check_work()
         x = people / np.bincount(kinds, y[classes])
         fresh = rows / np.bincount(classes, x[kinds])
-        done = np.abs(fresh / y - 1.0).max() < _NEAR
+        near = bool(np.abs(fresh / y - 1.0).max() < _NEAR)
         y = fresh
-        if done:
+        if near or (number >= _LEAST_ROUNDS and time.monotonic() > deadline):
             break
-    return np.asarray(x[kinds] * y[classes], dtype=np.float64)
+    return np.asarray(x[kinds] * y[classes], dtype=np.float64), near
 
 
 def _log_trees(kinds: Ints, classes: Ints, weights: Floats, left: int, right: int) -> float:
