@@ -31,6 +31,7 @@ from benchmarks import (
     plans,
     posteriors,
     read_csv,
+    releases,
     rings,
     rounds,
     scale,
@@ -46,6 +47,7 @@ from benchmarks.report import HEADER, Line, Size, summary
 SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "dense": dense.lines,
     "posteriors": posteriors.lines,
+    "releases": releases.lines,
     "rings": rings.lines,
     "sparse": sparse.lines,
     "shapes": shapes.lines,

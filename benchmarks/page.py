@@ -19,6 +19,7 @@ _TITLES = {
     "hops": "Wide logs of several hops",
     "networks": "Networks of mixes of which every link is seen",
     "planning": "Plans of networks",
+    "releases": "Released tables: who has which row, and what to change",
     "rings": "Ring signatures with spare outputs",
     "rounds": "Rounds of users who stay the same",
     "tables": "Tables of few classes, and tables that lack few edges",

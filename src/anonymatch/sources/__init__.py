@@ -16,8 +16,8 @@ from anonymatch.sources.formats.network_files import read_network
 from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.released_cells import CellValues, wider
 from anonymatch.sources.formats.released_cells import fits as cells_fit
-from anonymatch.sources.formats.released_cells import wider
 from anonymatch.sources.formats.released_look import (
     TableLook,
     TablesLook,
@@ -95,6 +95,7 @@ __all__ = [
     "USERS",
     "Binomial",
     "Candidates",
+    "CellValues",
     "ColumnCells",
     "Conditions",
     "Cottrell",

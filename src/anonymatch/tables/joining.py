@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
-from anonymatch.sources import ColumnCells, Release, cells_fit, kinds_of_people, wider
+from anonymatch.sources import CellValues, ColumnCells, Release, kinds_of_people, wider
 from anonymatch.tables.utility import cell_losses
 
 __all__ = ["JoinedClasses"]
@@ -161,6 +161,7 @@ class _Cells:
         self.texts = list(column.cells)
         self._position = {text: at for at, text in enumerate(self.texts)}
         self.losses: Floats = cell_losses(column)
+        self._values = CellValues(column.values)
         self._known = np.array([bool(value) for value in column.values])
         self._whole = max(int(self._known.sum()) - 1, 1)
         self._holds = lru_cache(max(_HELD // max(len(column.values), 1), 16))(self._held)
@@ -212,7 +213,7 @@ class _Cells:
         if cell < len(column.cells):
             values = np.arange(len(column.values))
             return column.between(values, np.array([cell]))[:, 0]
-        return cells_fit(column.values, [self.texts[cell]])[:, 0]
+        return self._values.within(self.texts[cell])
 
     def ranks(self) -> Ints:
         """The place of each cell in their order."""

@@ -106,24 +106,25 @@ class TableFindings:
                 f"Of {plural(lone, 'person', 'people')} since nobody else fits their row, though "
                 "they fit rows with other values."
             )
-        kinds = np.flatnonzero(found.by_matching)
-        if len(kinds):
-            number = int(sizes[kinds].sum())
+        matched = np.flatnonzero(found.by_matching[release.kind_of])
+        if len(matched):
+            number = len(matched)
             told.append(
                 f"Of {plural(number, 'person', 'people')} only matching everybody shows it: "
-                f"{self._chain(found, int(kinds[0]))}."
+                f"{self._chain(found, int(matched[0]))}."
             )
         return told
 
-    def _chain(self, found: AttributeDisclosure, kind: int) -> str:
-        """Why the other values of somebody are out of the question."""
-        release, others = self.release, self.links.needed_by_others(kind)
-        person = release.person_name(int(np.flatnonzero(release.kind_of == kind)[0]))
+    def _chain(self, found: AttributeDisclosure, one: int) -> str:
+        """Why the other values of a person are out of the question."""
+        release, kind = self.release, int(self.release.kind_of[one])
+        others, person = self.links.needed_by_others(kind), release.person_name(one)
         value = release.sensitive_values[found.column][found.guess[kind]]
         rows = [f"row {one + 1}" for one in others.rows[:_NAMED].tolist()]
         shown = several_names(rows, total=len(others.rows))
+        these = "it" if len(others.rows) == 1 else "these"
         return (
-            f"{person} fits {shown} too, but {others.who} must have these, so that {person} has "
+            f"{person} fits {shown} too, but {others.who} must have {these}, so that {person} has "
             f"{value}"
         )
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats
 
-__all__ = ["ANY", "fits", "is_plain", "spelling", "wider"]
+__all__ = ["ANY", "CellValues", "fits", "is_plain", "spelling", "wider"]
 
 ANY = frozenset({"", "*", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "Any",
                  "any", "ANY"})  # fmt: skip
@@ -105,10 +105,21 @@ def is_plain(cell: str, *, dates: bool = True) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
+class CellValues:
     """Values in every form that cells are compared with, each made when first needed."""
 
     texts: Sequence[str]
+
+    def within(self, cell: str) -> Bools:
+        """Which of them lie in a cell."""
+        if not cell:
+            return np.ones(len(self.texts), dtype=np.bool_)
+        held = np.zeros(len(self.texts), dtype=np.bool_)
+        for rule in _RULES:
+            rule(cell, self, held)
+        held[self.position.get(cell, [])] = True
+        held[self.position.get("", [])] = True
+        return held
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -140,18 +151,10 @@ def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
            [0, 0, 1, 1, 0, 1],
            [1, 1, 1, 1, 1, 1]])
     """
-    given = _Values(values)
+    given = CellValues(values)
     table = np.zeros((len(values), len(cells)), dtype=np.bool_)
     for column, cell in enumerate(cells):
-        within = table[:, column]
-        if not cell:
-            within[:] = True
-            continue
-        for rule in _RULES:
-            rule(cell, given, within)
-        within[given.position.get(cell, [])] = True
-    if "" in given.position:
-        table[given.position[""]] = True
+        table[:, column] = given.within(cell)
     return table
 
 
@@ -205,12 +208,12 @@ def _digits(number: float) -> str:
 # ---- rules: each adds the values that lie in a cell, if the cell is one of its kind
 
 
-def _in_members(cell: str, values: _Values, within: Bools) -> None:
+def _in_members(cell: str, values: CellValues, within: Bools) -> None:
     for member in _members(cell) or ():
         within[values.position.get(spelling(member), [])] = True
 
 
-def _in_pattern(cell: str, values: _Values, within: Bools) -> None:
+def _in_pattern(cell: str, values: CellValues, within: Bools) -> None:
     pattern = _pattern(cell)
     if pattern is None:
         return
@@ -225,13 +228,13 @@ def _in_pattern(cell: str, values: _Values, within: Bools) -> None:
     within |= fit
 
 
-def _in_beginning(cell: str, values: _Values, within: Bools) -> None:
+def _in_beginning(cell: str, values: CellValues, within: Bools) -> None:
     beginning = _beginning(cell)
     if beginning is not None:
         within |= np.strings.startswith(values.strings, beginning)
 
 
-def _in_range(cell: str, values: _Values, within: Bools) -> None:
+def _in_range(cell: str, values: CellValues, within: Bools) -> None:
     bounds = _bounds(cell)
     if bounds is None:
         return
@@ -242,13 +245,13 @@ def _in_range(cell: str, values: _Values, within: Bools) -> None:
     within |= fit
 
 
-def _in_period(cell: str, values: _Values, within: Bools) -> None:
+def _in_period(cell: str, values: CellValues, within: Bools) -> None:
     days = _days(cell)
     if days is not None:
         within |= (values.days >= days[0]) & (values.days <= days[1])
 
 
-_RULES: tuple[Callable[[str, _Values, Bools], None], ...] = (
+_RULES: tuple[Callable[[str, CellValues, Bools], None], ...] = (
     _in_members,
     _in_pattern,
     _in_beginning,
