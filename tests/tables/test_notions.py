@@ -184,3 +184,13 @@ def test_presence_is_the_probability_of_whoever_is_in_the_release_most_surely(
     assert sampled.notions["presence"] == pytest.approx(1.0)  # a and b: both rows are theirs
     assert sampled.users["departed"].to_list() == pytest.approx([1.0, 1.0, 0.5, 0.5])
     assert whole.notions["presence"] is None
+
+
+def test_a_row_that_fits_nobody_is_named_right_by_no_marketer(tmp_path: Path) -> None:
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    original.write_text("person,age\nann,23\nbob,27\n")
+    released.write_text("age,illness\n20-29,flu\n20-29,cold\n60-69,flu\n")
+
+    found = am.audit(released, original=original).notions
+
+    assert found["marketer risk"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)

@@ -103,7 +103,7 @@ def _release_reasons(links: Links, users: UserFigures, order: Ints) -> dict[obje
     reasons: dict[object, str] = {}
     for i in order[users.allowed[order] == 1].tolist():
         kind, row, person = int(release.kind_of[i]), int(users.guess[i]), users.users[i]
-        if row == LOST or users.degree[i] == 1:
+        if row == LOST:
             continue
         if kind not in by_kind and len(by_kind) * len(links.kinds) <= _MOST_WORK:
             by_kind[kind] = _why_one_row(links, kind, row)
@@ -114,9 +114,15 @@ def _release_reasons(links: Links, users: UserFigures, order: Ints) -> dict[obje
 def _why_one_row(links: Links, kind: int, row: int) -> str:
     release = links.release
     # A row that only one person fits is theirs if every row is somebody's.
-    if not release.spare and release.people_that_fit[release.class_of[row]] == 1:
+    if (
+        not release.spare
+        and release.rows_that_fit[kind] + release.lost > 1
+        and release.people_that_fit[release.class_of[row]] == 1
+    ):
         return f"nobody else fits row {row + 1}"
     others = links.needed_by_others(kind)
+    if not len(others.people):
+        return f"nothing but row {row + 1} fits"
     fit = "fits" if len(others.people) == 1 else "fit"
     return f"what else fits is needed by {others.who}, who {fit} nothing else"
 

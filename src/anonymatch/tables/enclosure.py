@@ -35,9 +35,9 @@ def block_log(
     bound from both sides. Between them the sum over tables by its largest term and the curvature
     there, which a count of spanning trees gives.
 
-    When time is over at ``deadline`` (of ``time.monotonic``) before factors are found, the matchings
-    of one table, ``flow``, are what there is at least. Of many classes trees take too long to
-    count: the estimate is the largest of what is proven then.
+    When time is over at ``deadline`` (of ``time.monotonic``) before factors are found, the
+    matchings of one table, ``flow``, are what there is at least. Of many classes trees take too
+    long to count: the estimate is what the factors alone give then.
 
     Examples
     --------
@@ -81,7 +81,8 @@ def _scaled(
     kinds: Ints, classes: Ints, people: Ints, rows: Ints, deadline: float
 ) -> tuple[Floats, bool]:
     """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about; and
-    whether margins are met."""
+    whether margins are met.
+    """
     y = np.ones(len(rows))
     near = False
     for number in range(_ROUNDS):

@@ -20,8 +20,9 @@ from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import percent, plural
+from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import Release, read_text_table
+from anonymatch.sources import Release, read_text_table, shown_separator
 from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
@@ -36,6 +37,7 @@ __all__ = [
     "write_generalised",
 ]
 
+_OF_VALUES = ("l-diversity", "entropy l-diversity", "recursive c", "t-closeness")
 _UNMATCHED = (NoMatchingError, InputError)  # too few rows, or one that fits nobody
 _ALL = 7  # classes of a table for which all ways to join them are tried: 877 of them
 
@@ -213,6 +215,7 @@ def generalise(
     budget : Budget
         Steps end with its seconds, whether or not the target is reached.
     """
+    _check_told(release, key)
     found = _that_can_be_matched(release, key, target, suppress=suppress, budget=budget)
     if suppress and not found.reached:  # a row too few may be one too many
         without = _greedy(release, key, target, suppress=0, budget=budget)
@@ -223,6 +226,14 @@ def generalise(
     optimum, greedy = best.loss, found.loss if found.reached else None
     better = greedy is None or best.loss < greedy - 1e-12
     return replace(best if better else found, optimum=optimum, greedy=greedy)
+
+
+def _check_told(release: Release, key: str) -> None:
+    """Refuse a notion of which the release never says anything, however it is changed."""
+    if key == "presence" and not release.lost:
+        raise InputError("presence cannot be a target: all people of the original are released")
+    if key in _OF_VALUES and not release.sensitive:
+        raise InputError(f"{key} needs a sensitive column; name one with ", Argument("sensitive"))
 
 
 def _that_can_be_matched(
@@ -452,14 +463,31 @@ def parse_target(text: str) -> tuple[str, float]:
     >>> parse_target("k-anonymity=5"), parse_target("t-closeness=0.3")
     (('k-anonymity', 5.0), ('t-closeness', 0.3))
     """
-    key, equals, value = text.rpartition("=")
+    name, equals, value = text.rpartition("=")
     try:
         number = float(value)
     except ValueError:
         number = np.nan
     if not equals or not np.isfinite(number):
         raise InputError(f"the target {text!r} is no NOTION=N, such as k-anonymity=5")
-    return {"k": "k-anonymity"}.get(key.strip(), key.strip()), number
+    key = _notion(name.strip())
+    kind = NOTION_KINDS[key]
+    least = 1.0 if kind.better == "higher" else 0.0
+    if number < least or (kind.unit == "share" and number > 1.0):
+        reach = f"from {least:g} to 1" if kind.unit == "share" else f"{least:g} or more"
+        raise InputError(f"the target {text!r} cannot be: {key} is {reach}")
+    return key, number
+
+
+def _notion(name: str) -> str:
+    """The key of a notion from any of its names."""
+    if name == "k":
+        raise InputError("which k is the target? say k-anonymity=N or global (1,k)=N")
+    for kind in NOTION_KINDS.values():
+        if name in (kind.key, *kind.names):
+            return kind.key
+    near = did_you_mean(name, tuple(NOTION_KINDS))
+    raise InputError(f"there is no notion {name!r}; there are {', '.join(NOTION_KINDS)}{near}")
 
 
 def write_generalised(
@@ -470,11 +498,12 @@ def write_generalised(
         raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl
 
-    frame = read_text_table(released)
+    separator = shown_separator(released)
+    frame = read_text_table(released, separator=separator)
     kept = np.setdiff1d(np.arange(frame.height), np.array(found.left_out, dtype=np.int64))
     frame = frame[kept.tolist()]
     frame = frame.with_columns(
         pl.Series(name, cells, dtype=pl.String) for name, cells in found.cells().items()
     )
     with unfinished(as_path(path)) as beside:
-        frame.write_csv(beside)
+        frame.write_csv(beside, separator=separator or ",")

@@ -294,6 +294,7 @@ def _impossible(
         [f"row {one + 1}" for one in rows.tolist()],
         ("person", "row"),
         "was this release made from this table, and do these columns identify?",
+        "people and rows cannot be matched",
     )
 
 
