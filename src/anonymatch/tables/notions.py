@@ -10,7 +10,6 @@ import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import plural
 from anonymatch.base.text import names as several_names
 from anonymatch.running import Budget
 from anonymatch.sources import Release
@@ -212,12 +211,12 @@ def _presence(facts: ReleaseFacts, kind: NotionKind) -> Notion:
         return Notion(kind=kind, value=None)
     inside = presence(release, facts.links)
     surest = int(inside.argmax())
-    number = int(release.kind_sizes[inside >= inside[surest] - 1e-12].sum())
-    people = plural(number, "person", "people")
+    who = np.flatnonzero((inside >= inside[surest] - 1e-12)[release.kind_of])
+    people = several_names([release.person_name(one) for one in who[:4].tolist()], total=len(who))
     return Notion(
         kind=kind,
         value=min(float(inside[surest]), 1.0),
-        decided_by=f"{people} who fit {plural(int(release.rows_that_fit[surest]), 'row')}",
+        decided_by=people,
     )
 
 
