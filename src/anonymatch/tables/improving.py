@@ -264,6 +264,8 @@ def _greedy(
         current, classes = joined.joined_release()
         notion = ReleaseFacts(current, budget=budget).notion(key)
         steps += [*made[:-1], replace(made[-1], value=notion.value)]
+        if time.monotonic() > deadline:
+            break
     return _generalised(joined, current, notion, target, steps, budget)
 
 
@@ -358,16 +360,16 @@ def _step(joined: JoinedClasses, class_: int, suppress: int) -> tuple[Generalise
 
 
 def _leave_out(joined: JoinedClasses, class_: int) -> GeneraliseStep:
-    size, before, whole = int(joined.sizes[class_]), joined.cells(class_), joined.loss
+    size, before = int(joined.sizes[class_]), joined.cells(class_)
+    loss = size * (len(before) - joined.loss_of(class_)) / joined.n_cells
     joined.leave_out(class_)
-    return GeneraliseStep(
-        rows=size, before=before, after=None, loss=joined.loss - whole, value=None
-    )
+    return GeneraliseStep(rows=size, before=before, after=None, loss=loss, value=None)
 
 
 def _join(joined: JoinedClasses, class_: int, other: int) -> tuple[GeneraliseStep, int]:
     """The step, and the class that both are then."""
-    whole = joined.loss
+    apart = sum(int(joined.sizes[one]) * joined.loss_of(one) for one in (class_, other))
+    size = int(joined.sizes[[class_, other]].sum())
     both = {one: (int(joined.sizes[one]), joined.cells(one)) for one in (class_, other)}
     where = joined.join(class_, other)
     after = joined.cells(where)
@@ -377,7 +379,7 @@ def _join(joined: JoinedClasses, class_: int, other: int) -> tuple[GeneraliseSte
         rows=sum(rows for rows, _ in changed),
         before=min(changed)[1],
         after=after,
-        loss=joined.loss - whole,
+        loss=(size * joined.loss_of(where) - apart) / joined.n_cells,
         value=None,
     )
     return step, where

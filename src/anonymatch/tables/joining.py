@@ -43,6 +43,11 @@ class JoinedClasses:
         return int(self.sizes.sum())
 
     @property
+    def n_cells(self) -> int:
+        """Of the identifiers of the release, those of rows that are left out among them."""
+        return self.release.n_rows * len(self._columns)
+
+    @property
     def loss(self) -> float:
         """The share of values that cells leave open; rows that are left out say nothing."""
         there = self.sizes > 0
