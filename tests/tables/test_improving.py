@@ -259,3 +259,18 @@ def test_a_notion_of_which_the_release_says_nothing_is_no_target(tmp_path: Path)
         generalise(release, "presence", 0.5, budget=Budget.of(30))
     with pytest.raises(am.InputError, match="needs a sensitive column"):
         generalise(release, "l-diversity", 2, budget=Budget.of(30))
+
+
+def test_values_of_rows_left_out_are_no_part_of_closeness(tmp_path: Path) -> None:
+    people = {"age": [21, 22, 23, 31, 32, 33]}
+    rows = {"age": ["20-29"] * 3 + ["30-39"] * 2 + ["33"], "pay": ["1", "2", "3", "1", "3", "90"]}
+    how = {"identifiers": "age", "sensitive": "pay"}
+    release = audit(tmp_path, people, rows, **how).observation.release
+    assert release is not None
+
+    found = generalise(release, "t-closeness", 0.2, suppress=1, budget=Budget.of(30))
+    write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
+    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", **how)
+
+    assert found.left_out == (5,)
+    assert again.notions["t-closeness"] == pytest.approx(found.value)
