@@ -193,6 +193,7 @@ SUBPACKAGES = {
 
 TITLES = {
     "graph": "Graphs",
+    "sources": "Files",
     "counting": "Counts and posteriors",
     "measures": "Measures",
     "attacks": "Attacks",
