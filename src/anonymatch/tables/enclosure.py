@@ -14,8 +14,9 @@ __all__ = ["block_log"]
 
 _ROUNDS = 2000
 _LEAST_ROUNDS = 10
-_MOST_TREES = 3000  # kinds or classes: their matrix is dense before it is factored
-_NEAR = 1e-12
+_NEAR = 1e-10
+_SETTLED = 1e-7
+_MOST_NODES = 3000  # kinds and classes of a block whose spanning trees are counted
 
 
 def block_log(
@@ -32,12 +33,11 @@ def block_log(
 
     At least: with factors x and y that make rows and columns of x_i y_j sum to 1, the permanent of
     that matrix is at least prod (1 - p)^(1 - p) over its entries (Schrijver). At most: Brègman's
-    bound from both sides. Between them the sum over tables by its largest term and the curvature
-    there, which a count of spanning trees gives.
+    bound from both sides. Between them, of blocks that are not too large, the sum over tables by
+    its largest term and the curvature there, which spanning trees give; else the lower one.
 
     When time is over at ``deadline`` (of ``time.monotonic``) before factors are found, the
-    matchings of one table, ``flow``, are what there is at least. Of many classes trees take too
-    long to count: the estimate is what the factors alone give then.
+    matchings of one table, ``flow``, are what there is at least.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def block_log(
     """
     from scipy.special import gammaln
 
-    mean, near = _scaled(kinds, classes, people, rows, deadline)
+    mean = _scaled(kinds, classes, people, rows, deadline)
     probability = mean / (people[kinds] * rows[classes])
     edges = people[kinds] * rows[classes]
     # log of prod x^-1 prod y^-1 is the entropy of the scaled matrix.
@@ -58,7 +58,9 @@ def block_log(
         schrijver = np.where(rest > 0.0, rest * np.log(rest), 0.0)
     bethe = entropy + float((edges * schrijver).sum())
     whole = float(gammaln(people + 1.0).sum() + gammaln(rows + 1.0).sum())
-    low = bethe if near else 0.0
+    off = float(np.abs(np.bincount(kinds, mean) / people - 1.0).max())
+    # Of margins that did not settle nothing follows but that there is one way.
+    low = bethe - 2.0 * off * float(people.sum()) if off < _SETTLED else 0.0
     if flow is not None:
         low = max(low, whole - float(gammaln(flow + 1.0).sum()))
     own = np.bincount(kinds, rows[classes])
@@ -67,24 +69,18 @@ def block_log(
         float((people * gammaln(own + 1.0) / own).sum()),
         float((rows * gammaln(other + 1.0) / other).sum()),
     )
-    if min(len(people), len(rows)) > _MOST_TREES:
-        log = bethe
-    else:
-        closed = len(kinds) - len(people) - len(rows) + 1
-        log = whole - float(gammaln(mean + 1.0).sum())
-        log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
-        log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
+    if len(people) + len(rows) > _MOST_NODES:
+        return mean, min(max(bethe, low), high), min(low, high), high
+    closed = len(kinds) - len(people) - len(rows) + 1
+    log = whole - float(gammaln(mean + 1.0).sum())
+    log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
+    log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
     return mean, min(max(log, low), high), low, high
 
 
-def _scaled(
-    kinds: Ints, classes: Ints, people: Ints, rows: Ints, deadline: float
-) -> tuple[Floats, bool]:
-    """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about; and
-    whether margins are met.
-    """
+def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints, deadline: float) -> Floats:
+    """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about."""
     y = np.ones(len(rows))
-    near = False
     for number in range(_ROUNDS):
         check_work()
         x = people / np.bincount(kinds, y[classes])
@@ -93,7 +89,7 @@ def _scaled(
         y = fresh
         if near or (number >= _LEAST_ROUNDS and time.monotonic() > deadline):
             break
-    return np.asarray(x[kinds] * y[classes], dtype=np.float64), near
+    return np.asarray(x[kinds] * y[classes], dtype=np.float64)
 
 
 def _log_trees(kinds: Ints, classes: Ints, weights: Floats, left: int, right: int) -> float:
