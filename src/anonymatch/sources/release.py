@@ -7,11 +7,13 @@ classes needs no more memory than the tables.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.text import quoted
@@ -210,17 +212,21 @@ def kinds_of_people(
     people = np.column_stack([column.value_of[first] for column in columns])
     levels = np.column_stack([column.levels[classes[:, at]] for at, column in enumerate(columns)])
     vectors, vector_of = np.unique(levels, axis=0, return_inverse=True)
-    if len(vectors) <= max(_FEW_VECTORS, len(classes) // _JOIN):
-        who, what = _joined(columns, classes, vectors, vector_of.ravel(), people)
+    many = len(vectors) > _FEW_VECTORS
+    if many and len(vectors) > min(len(classes) // _JOIN, _MOST_PAIRS // len(people)):
+        kind_of, indptr, indices = _compared(columns, classes, people)
     else:
-        who, what = _compared(columns, classes, people)
-    kind_of, indptr, indices = _kinds(who, what, len(people))
+        who, what = _joined(columns, classes, vectors, vector_of.ravel(), people)
+        kind_of, indptr, indices = _kinds(who, what, len(people))
     return kind_of[person_of], class_of, indptr, indices
 
 
 _FEW_VECTORS = 64
 _JOIN = 20  # classes that are compared while people are joined once with those of some levels
-_STRETCH = 2_000_000  # cells of a table of classes by people that is made at once
+_MOST_PAIRS = 100_000_000  # of people and classes, before people are taken as kinds
+_MOST_BITS = 2_000_000_000  # values by classes of a column that are kept: 250 MB
+
+Bits = npt.NDArray[np.uint8]
 
 
 def _levels(fits: Bools) -> Ints:
@@ -264,20 +270,62 @@ def _joined(
     return np.concatenate(who), np.concatenate(what)
 
 
-def _compared(columns: Sequence[ColumnCells], classes: Ints, people: Ints) -> tuple[Ints, Ints]:
-    """Pairs of people and classes that fit, a stretch of people at a time."""
-    who: list[Ints] = []
-    what: list[Ints] = []
-    step = max(_STRETCH // max(len(classes), 1), 1)
-    for begin in range(0, len(people), step):
-        part = people[begin : begin + step]
-        fit = np.ones((len(part), len(classes)), dtype=np.bool_)
-        for at, column in enumerate(columns):
-            fit &= column.between(part[:, at], classes[:, at])
-        rows, hits = np.nonzero(fit)
-        who.append(rows + begin)
-        what.append(hits)
-    return np.concatenate(who), np.concatenate(what)
+def _compared(
+    columns: Sequence[ColumnCells], classes: Ints, people: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Kinds of people who fit the same classes, a bit a class.
+
+    People are sorted, so that what their first columns leave is found once for all who share these.
+    """
+    tests = [_ClassBits(column, classes[:, at]) for at, column in enumerate(columns)]
+    left: list[Bits] = [np.full((len(classes) + 7) // 8, 255, dtype=np.uint8)] * (len(columns) + 1)
+    kinds: dict[bytes, int] = {}
+    rows: list[npt.NDArray[np.int32]] = []  # half the memory of all pairs
+    kind_of = np.empty(len(people), dtype=np.int64)
+    before = [-1] * len(columns)
+    for number, person in enumerate(people.tolist()):
+        changed = next(at for at, value in enumerate(person) if value != before[at])
+        for at in range(changed, len(person)):
+            left[at + 1] = left[at] & tests[at].of(person[at])
+        before = person
+        fit = _ones(left[-1], len(classes))
+        key = hashlib.blake2b(fit.tobytes(), digest_size=16).digest()
+        if key not in kinds:
+            kinds[key] = len(kinds)
+            rows.append(fit)
+        kind_of[number] = kinds[key]
+    indptr = offsets(np.array([len(row) for row in rows], dtype=np.int64))
+    return kind_of, indptr, np.concatenate(rows).astype(np.int64)
+
+
+class _ClassBits:
+    """Which classes values fit by one column, a bit a class."""
+
+    def __init__(self, column: ColumnCells, cells: Ints) -> None:
+        self._column = column
+        self._cells, self._cell_of = np.unique(cells, return_inverse=True)
+        # All are kept where they are small; else they are made anew.
+        small = len(column.values) * len(cells) <= _MOST_BITS
+        self._kept: dict[int, Bits] | None = {} if small else None
+
+    def of(self, value: int) -> Bits:
+        if self._kept is None:
+            return self._made(value)
+        if value not in self._kept:
+            self._kept[value] = self._made(value)
+        return self._kept[value]
+
+    def _made(self, value: int) -> Bits:
+        fit = self._column.between(np.array([value]), self._cells)[0]
+        return np.packbits(fit[self._cell_of])
+
+
+def _ones(bits: Bits, number: int) -> npt.NDArray[np.int32]:
+    """Where bits are set, looking into those bytes only that have some."""
+    some = np.flatnonzero(bits)
+    byte, bit = np.nonzero(np.unpackbits(bits[some, None], axis=1))
+    found = some[byte] * 8 + bit
+    return found[found < number].astype(np.int32)
 
 
 def _kinds(who: Ints, what: Ints, number: int) -> tuple[Ints, Ints, Ints]:
