@@ -184,3 +184,36 @@ def test_presence_is_the_probability_of_whoever_is_in_the_release_most_surely(
     assert sampled.notions["presence"] == pytest.approx(1.0)  # a and b: both rows are theirs
     assert sampled.users["departed"].to_list() == pytest.approx([1.0, 1.0, 0.5, 0.5])
     assert whole.notions["presence"] is None
+
+
+def test_who_is_in_the_release_most_surely_is_named_though_they_fit_unlike_rows(
+    tmp_path: Path,
+) -> None:
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 35, 36]}
+    rows = {"age": ["21", "20-29", "30-39"], "illness": ["flu", "cold", "flu"]}
+    found = audit(tmp_path, people, rows)
+
+    assert found.table is not None
+    assert found.table.notions["presence"].decided_by == "a, b"  # a fits two rows, b one
+
+
+def test_where_people_were_left_out_nobody_is_said_to_be_in_the_release(tmp_path: Path) -> None:
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 35, 36]}
+    found = audit(tmp_path, people, {"age": ["21", "20-29", "30-39"], "illness": "flu"})
+
+    assert found.table is not None
+    line = found.table.headline(found.identified, 4)
+    assert line == "All 4 people who may be in the release are identified."
+
+
+def test_rows_that_others_have_are_of_all_who_can_have_them(tmp_path: Path) -> None:
+    # Rows 2 and 3 need a and b, so that row 1 is of any of the others.
+    people = {"name": ["a", "b", "c", "d", "e"], "age": [21, 22, 31, 32, 33]}
+    rows = {"age": ["20-39", "21-21", "22-22"], "illness": ["flu", "cold", "cold"]}
+    found = audit(tmp_path, people, rows)
+
+    assert found.table is not None
+    others = found.table.links.needed_by_others(int(found.table.release.kind_of[0]))
+    assert others.rows.tolist() == [0]
+    assert others.who == "c, d, e"
+    assert others.in_words() == "1 row that would fit can only be of c, d, e"

@@ -327,4 +327,4 @@ def _score(score: am.Score, where: str) -> str:
 
 def _method(audit: am.Audit) -> str:
     seed = "" if audit.confidence == 1.0 else f", seed {audit.seed}"
-    return f"By {audit.count.method}{seed}, in {audit.seconds:.2g} s."
+    return f"By {audit.count.method}{seed}, in {numbers.seconds(audit.seconds)}."
