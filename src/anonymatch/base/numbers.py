@@ -28,6 +28,7 @@ __all__ = [
     "subscript",
     "superscript",
     "time_in_words",
+    "took",
 ]
 
 _UP = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -111,6 +112,17 @@ def seconds(value: float) -> str:
         if value >= 2 * size:
             return f"{amount(value)} s ({value / size:.3g} {unit})"
     return f"{amount(value)} s"
+
+
+def took(value: float) -> str:
+    """A time that was measured, in three digits.
+
+    Examples
+    --------
+    >>> took(0.0025349), took(9.8765), took(294.3)
+    ('0.00253 s', '9.88 s', '294 s (4.9 min)')
+    """
+    return seconds(float(f"{value:.3g}"))
 
 
 def count(value: int | Fraction | float, log: float) -> str:
