@@ -236,10 +236,19 @@ def exposure(
 
     Parameters
     ----------
+    graph : Graph
+        Of a weighted graph "matchings left" is the weight of all matchings that agree with what
+        was revealed, the weight of the revealed pair included; all shares are of that.
     user : name
         Who is exposed.
-    graph, exact, budget, executor
-        As for :func:`exposures`.
+    exact : bool, optional
+        True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
+        graphs without weights where the budget allows, else doubles. False: doubles, which are
+        quicker for large blocks.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
 
     Raises
     ------

@@ -96,7 +96,22 @@ def gains(
 ) -> Objects:
     """What adding each missing edge (of weight 1) would add to the count; 0 where there is one.
 
-    These are the minors of the missing edges: arguments and numbers are as for :func:`minors`.
+    Parameters
+    ----------
+    graph : Graph
+        With or without a perfect matching.
+    budget : float or Budget, optional
+        Predicted seconds of one core for each of the counts that this takes (default 300), or a
+        Budget with memory.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
+
+    Returns
+    -------
+    object array, shape (n_users, n_behaviours)
+        Python ints; Fractions for weighted graphs.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def law_notes(messages: Messages, law: Law, *, complete: bool = True) -> tuple[s
     >>> from anonymatch.sources.laws import Exponential
     >>> log = synthesize("exponential:4", messages=200, seed=1)
     >>> law_notes(log, Exponential(4)), law_notes(log, Exponential(40))
-    ((), ('delays in this log average 3.92 s; the law says 40 s',))
+    ((), ('delays in this log average 3.61 s; the law says 40 s',))
     """
     notes = scale_notes(messages, law)
     mean = None if notes else _known_mean(messages, complete=complete)

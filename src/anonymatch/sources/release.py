@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -53,25 +53,28 @@ class ColumnCells:
     def levels(self) -> Ints:
         """A level for each cell; no two cells of a level share a value."""
         if self.fits is None:
-            return np.array([int(not cell) for cell in self.cells], dtype=np.int64)
+            return self.says_nothing.astype(np.int64)
         return _levels(self.fits)
 
+    @cached_property
+    def says_nothing(self) -> Bools:
+        """Which cells hold any value."""
+        return np.array([not cell for cell in self.cells], dtype=np.bool_)
+
     def on_level(self, level: int) -> Ints:
-        """The cell of a level in which the value of each person lies; -1 for none."""
+        """The cell of a level in which each value lies; -1 for none."""
         if self.fits is None:
             if level:
-                return np.full(len(self.value_of), self.cells.index(""))
-            equal = self.equal_cell
-            return np.where(equal < len(self.cells), equal, -1)[self.value_of]
-        return _cell_on_level(self.fits, self.levels, level)[self.value_of]
+                return np.full(len(self.values), self.cells.index(""))
+            return np.where(self.equal_cell < len(self.cells), self.equal_cell, -1)
+        return _cell_on_level(self.fits, self.levels, level)
 
     def between(self, values: Ints, cells: Ints) -> Bools:
         """Value by cell, whether they fit."""
         if self.fits is not None:
             return np.asarray(self.fits[values][:, cells], dtype=np.bool_)
-        any_ = np.array([not self.cells[cell] for cell in cells.tolist()])
-        equal = self.equal_cell[values]
-        return np.asarray((equal[:, None] == cells[None, :]) | any_[None, :], dtype=np.bool_)
+        equal = self.equal_cell[values][:, None] == cells[None, :]
+        return np.asarray(equal | self.says_nothing[cells][None, :], dtype=np.bool_)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -194,8 +197,8 @@ def kinds_of_people(
 
     Cells of a column are put on levels, so that a value lies in at most one cell of a level: plain
     values on one, decades on the next, stars on a third. Rows whose cells are on the same levels
-    are then joined with people by equal codes, whatever the cells say. Where there are many
-    combinations of levels (ranges that overlap in many ways), classes are compared one by one.
+    are then joined with people by equal codes, whatever the cells say. Where there are about as
+    many combinations of levels as classes, these are compared one by one.
 
     Returns
     -------
@@ -203,54 +206,51 @@ def kinds_of_people(
     """
     class_of, first = _alike([column.cell_of for column in columns])
     classes = np.column_stack([column.cell_of[first] for column in columns])
-    class_levels = np.column_stack(
-        [column.levels[classes[:, at]] for at, column in enumerate(columns)]
-    )
-    vectors, vector_of = np.unique(class_levels, axis=0, return_inverse=True)
-    if len(vectors) <= _MOST_VECTORS:
-        joined = _joined(columns, classes, vectors, vector_of.ravel(), n_people)
+    person_of, first = _alike([column.value_of for column in columns])
+    people = np.column_stack([column.value_of[first] for column in columns])
+    levels = np.column_stack([column.levels[classes[:, at]] for at, column in enumerate(columns)])
+    vectors, vector_of = np.unique(levels, axis=0, return_inverse=True)
+    if len(vectors) <= max(_FEW_VECTORS, len(classes) // _JOIN):
+        who, what = _joined(columns, classes, vectors, vector_of.ravel(), people)
     else:
-        joined = _compared(columns, classes, n_people)
-    kind_of, indptr, indices = joined
-    return kind_of, class_of, indptr, indices
+        who, what = _compared(columns, classes, people)
+    kind_of, indptr, indices = _kinds(who, what, len(people))
+    return kind_of[person_of], class_of, indptr, indices
 
 
-_MOST_VECTORS = 64
+_FEW_VECTORS = 64
+_JOIN = 20  # classes that are compared while people are joined once with those of some levels
 _STRETCH = 2_000_000  # cells of a table of classes by people that is made at once
 
 
 def _levels(fits: Bools) -> Ints:
     """A level for each cell; no two cells of a level share a value, and small ones come first."""
     level_of = np.zeros(fits.shape[1], dtype=np.int64)
-    taken: list[Bools] = []
+    packed = np.packbits(fits, axis=0)
+    taken: list[int] = []  # values that lie in some cell of a level, a bit each
     for cell in np.argsort(fits.sum(axis=0), kind="stable").tolist():
-        within = fits[:, cell]
-        for level, used in enumerate(taken):
-            if not (used & within).any():
-                used |= within
-                level_of[cell] = level
-                break
-        else:
-            level_of[cell] = len(taken)
-            taken.append(within.copy())
+        within = int.from_bytes(packed[:, cell].tobytes(), "big")
+        level = next((at for at, used in enumerate(taken) if not used & within), len(taken))
+        if level == len(taken):
+            taken.append(0)
+        taken[level] |= within
+        level_of[cell] = level
     return level_of
 
 
 def _joined(
-    columns: Sequence[ColumnCells],
-    classes: Ints,
-    vectors: Ints,
-    vector_of: Ints,
-    n_people: int,
-) -> tuple[Ints, Ints, Ints]:
-    """People by the class that they fit on each combination of levels; -1 for none."""
-    found = np.full((n_people, len(vectors)), -1, dtype=np.int32)
+    columns: Sequence[ColumnCells], classes: Ints, vectors: Ints, vector_of: Ints, people: Ints
+) -> tuple[Ints, Ints]:
+    """Pairs of people and classes that fit, by the one class on each combination of levels."""
+    who: list[Ints] = []
+    what: list[Ints] = []
+    on_level = cache(lambda at, level: columns[at].on_level(level))
     for number, vector in enumerate(vectors.tolist()):
         members = np.flatnonzero(vector_of == number)
-        outside = np.zeros(n_people, dtype=np.bool_)
+        outside = np.zeros(len(people), dtype=np.bool_)
         codes = []
-        for at, column in enumerate(columns):
-            cell = column.on_level(vector[at])
+        for at, level in enumerate(vector):
+            cell = on_level(at, level)[people[:, at]]
             outside |= cell < 0
             codes.append(np.concatenate((classes[members, at], np.maximum(cell, 0))))
         keys, _ = _alike(codes)
@@ -258,15 +258,46 @@ def _joined(
         order = np.argsort(row_keys)
         place = np.searchsorted(row_keys[order], keys)
         place[place == len(order)] = 0
-        hit = (row_keys[order][place] == keys) & ~outside
-        found[hit, number] = members[order[place[hit]]]
-    kind_of, first = _alike([found[:, at].astype(np.int64) + 1 for at in range(len(vectors))])
-    kinds = found[first]
-    there = kinds >= 0
-    nowhere = len(classes)
-    indices = np.sort(np.where(there, kinds, nowhere), axis=1)
-    indptr = offsets(there.sum(axis=1))
-    return kind_of, indptr, indices[indices < nowhere].astype(np.int64)
+        hit = np.flatnonzero((row_keys[order][place] == keys) & ~outside)
+        who.append(hit)
+        what.append(members[order[place[hit]]])
+    return np.concatenate(who), np.concatenate(what)
+
+
+def _compared(columns: Sequence[ColumnCells], classes: Ints, people: Ints) -> tuple[Ints, Ints]:
+    """Pairs of people and classes that fit, a stretch of people at a time."""
+    who: list[Ints] = []
+    what: list[Ints] = []
+    step = max(_STRETCH // max(len(classes), 1), 1)
+    for begin in range(0, len(people), step):
+        part = people[begin : begin + step]
+        fit = np.ones((len(part), len(classes)), dtype=np.bool_)
+        for at, column in enumerate(columns):
+            fit &= column.between(part[:, at], classes[:, at])
+        rows, hits = np.nonzero(fit)
+        who.append(rows + begin)
+        what.append(hits)
+    return np.concatenate(who), np.concatenate(what)
+
+
+def _kinds(who: Ints, what: Ints, number: int) -> tuple[Ints, Ints, Ints]:
+    """People who fit the same classes are of one kind, numbered by the first of them."""
+    order = np.lexsort((what, who))
+    who, what = who[order], what[order]
+    rng = np.random.default_rng(12345)  # two hashes of 64 bits: equal by chance once in 10^38
+    hashes = [np.zeros(number, dtype=np.uint64) for _ in range(2)]
+    for one in hashes:
+        of_class = rng.integers(0, 2**64, int(what.max(initial=0)) + 1, dtype=np.uint64)
+        np.add.at(one, who, of_class[what])
+    _, first, kind_of = np.unique(
+        np.column_stack(hashes), axis=0, return_index=True, return_inverse=True
+    )
+    by_first = np.argsort(np.argsort(first))
+    begins = offsets(np.bincount(who, minlength=number))
+    first = np.sort(first)
+    lengths = np.diff(begins)[first]
+    take = np.repeat(begins[first] - offsets(lengths)[:-1], lengths) + np.arange(lengths.sum())
+    return by_first[kind_of.ravel()], offsets(lengths), what[take]
 
 
 def _alike(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -288,29 +319,3 @@ def _cell_on_level(fits: Bools, level_of: Ints, level: int) -> Ints:
     within = fits[:, cells]
     chosen = cells[within.argmax(axis=1)]
     return np.where(within.any(axis=1), chosen, -1)
-
-
-def _compared(
-    columns: Sequence[ColumnCells], classes: Ints, n_people: int
-) -> tuple[Ints, Ints, Ints]:
-    """Different people against all classes, a stretch of people at a time."""
-    person_of, first = _alike([column.value_of for column in columns])
-    different = np.column_stack([column.value_of[first] for column in columns])
-    kinds: dict[bytes, int] = {}
-    rows: list[Ints] = []
-    kind_of_different = np.empty(len(different), dtype=np.int64)
-    step = max(_STRETCH // max(len(classes), 1), 1)
-    for begin in range(0, len(different), step):
-        part = different[begin : begin + step]
-        fit = np.ones((len(part), len(classes)), dtype=np.bool_)
-        for at, column in enumerate(columns):
-            fit &= column.between(part[:, at], classes[:, at])
-        for number, packed in enumerate(np.packbits(fit, axis=1)):
-            key = packed.tobytes()
-            if key not in kinds:
-                kinds[key] = len(kinds)
-                rows.append(np.flatnonzero(fit[number]))
-            kind_of_different[begin + number] = kinds[key]
-    indptr = offsets(np.array([len(row) for row in rows], dtype=np.int64))
-    indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-    return kind_of_different[person_of], indptr, indices

@@ -34,7 +34,7 @@ class Diversity:
     """
 
     column: str
-    distinct: Floats
+    distinct: Ints
     entropy: Floats
     recursive: Floats | None
     closeness: Floats
@@ -57,7 +57,7 @@ def diversity(release: Release, column: str) -> Diversity:
     apart = _any_far if order is None else _in_order
     return Diversity(
         column=column,
-        distinct=distinct.astype(np.float64),
+        distinct=distinct,
         entropy=np.exp(np.bincount(classes, -shares * np.log(shares), size)),
         recursive=_recursive(classes, numbers, size, int(distinct.min())),
         closeness=apart(classes, places, shares, whole, size),

@@ -225,7 +225,7 @@ def _presence(facts: ReleaseFacts, kind: NotionKind) -> Notion:
 # ---- sensitive values
 
 
-def _sensitive(value: Callable[[Diversity], Floats | None]) -> _Maker:
+def _sensitive(value: Callable[[Diversity], Ints | Floats | None]) -> _Maker:
     def made(facts: ReleaseFacts, kind: NotionKind) -> Notion:
         worst = max if kind.better == "lower" else min
         best = None
@@ -233,7 +233,7 @@ def _sensitive(value: Callable[[Diversity], Floats | None]) -> _Maker:
             by_class = value(one)
             if by_class is None:
                 continue
-            each = float(worst(by_class.tolist()))
+            each = worst(by_class.tolist())
             if best is None or worst(each, best[0]) == each:
                 best = each, one, by_class
         if best is None:
@@ -244,7 +244,7 @@ def _sensitive(value: Callable[[Diversity], Floats | None]) -> _Maker:
             kind=kind,
             value=number,
             decided_by=f"{one.column} in rows with {_cells(facts.release, at)}",
-            by_class=by_class,
+            by_class=by_class.astype(np.float64),
         )
 
     return made

@@ -8,7 +8,6 @@ import pytest
 
 import anonymatch as am
 from anonymatch.sources import Law, LogNormal, Measured, Messages, observe, parse_law, synthesize
-from anonymatch.studio.address_options import law_choices
 
 
 def delays_file(folder: Path, text: str) -> Path:
@@ -109,8 +108,3 @@ def test_a_file_of_delays_that_is_missing_is_named(tmp_path: Path) -> None:
         parse_law(f"measured:{tmp_path / 'nowhere.csv'}")
     with pytest.raises(am.InputError, match="needs a file"):
         parse_law("measured:")
-
-
-def test_no_address_of_the_studio_makes_it_read_a_file() -> None:
-    assert "lognormal" in law_choices()
-    assert "measured" not in law_choices()
