@@ -217,3 +217,15 @@ def test_rows_that_others_have_are_of_all_who_can_have_them(tmp_path: Path) -> N
     assert others.rows.tolist() == [0]
     assert others.who == "c, d, e"
     assert others.in_words() == "1 row that would fit can only be of c, d, e"
+
+
+def test_who_has_a_row_that_nobody_else_fits_is_told_in_a_sentence(tmp_path: Path) -> None:
+    people = {"name": ["a", "b", "c"], "age": [21, 22, 35]}
+    rows = {"age": ["21", "20-29", "30-39"], "illness": ["flu", "cold", "flu"]}
+    found = audit(tmp_path, people, rows)
+
+    assert found.table is not None
+    assert found.table.sentences() == (
+        "The illness of 3 people is certain.",
+        "1 of them fits rows with other values, too, but has a row that nobody else fits.",
+    )

@@ -21,7 +21,7 @@ from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, plural
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import Release, read_text_table
+from anonymatch.sources import Release, read_text_table, separator_of
 from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
@@ -395,7 +395,10 @@ def parse_target(text: str) -> tuple[str, float]:
 def write_generalised(
     found: Generalised, released: str | PathLike[str], path: str | PathLike[str]
 ) -> None:
-    """The released table with its changed cells, without the rows left out, as CSV."""
+    """The released table with its changed cells, without the rows left out, as CSV.
+
+    Fields are parted as they are in the released table.
+    """
     if as_path(path).suffix.lower() != ".csv":
         raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl
@@ -407,4 +410,4 @@ def write_generalised(
         pl.Series(name, cells, dtype=pl.String) for name, cells in found.cells().items()
     )
     with unfinished(as_path(path)) as beside:
-        frame.write_csv(beside)
+        frame.write_csv(beside, separator=separator_of(released))

@@ -104,9 +104,10 @@ class TableFindings:
         told = [f"The {found.column} of {plural(certain, 'person', 'people')} is certain."]
         lone = int(sizes[found.alone].sum())
         if lone:
+            fit, have = ("fits", "has") if lone == 1 else ("fit", "have")
             told.append(
-                f"Of {plural(lone, 'person', 'people')} since nobody else fits their row, though "
-                "they fit rows with other values."
+                f"{lone:,} of them {fit} rows with other values, too, but {have} a row that nobody "
+                "else fits."
             )
         matched = np.flatnonzero(found.by_matching[release.kind_of])
         if len(matched):

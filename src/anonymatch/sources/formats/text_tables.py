@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections import Counter
 from datetime import date
@@ -13,12 +14,12 @@ import numpy.typing as npt
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, meant_instead, quoted
-from anonymatch.graph import FORMATS, Source, reading
+from anonymatch.graph import FORMATS, Source, reading, separator_in
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["find_column", "numbers", "read_text_table"]
+__all__ = ["find_column", "numbers", "read_text_table", "separator_of"]
 
 _SEPARATORS = {suffix: kind.separator for suffix, kind in FORMATS.items() if kind.separator}
 _BYTES_A_ROW = 400  # columns, names as Python has them, and sorts, at their peak
@@ -55,6 +56,17 @@ def read_text_table(path: str | os.PathLike[str], *, separator: str | None = Non
         if frame.is_empty():
             raise InputError("it has columns and no rows")
     return frame
+
+
+def separator_of(path: str | os.PathLike[str]) -> str:
+    """What stands between the fields of a .csv file, by its first line; a comma for all others."""
+    file = as_path(path)
+    packed = file.suffix.lower() == ".gz"
+    if not file.name.lower().removesuffix(".gz").endswith(".csv"):
+        return ","
+    with reading(file), gzip.open(file) if packed else file.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    return separator_in(first.decode("utf-8", errors="replace"), ",")
 
 
 def find_column(frame: pl.DataFrame, *names: str) -> str:
