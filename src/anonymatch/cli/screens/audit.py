@@ -177,9 +177,7 @@ def _degree(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
 def _ways(count: am.Count) -> str:
     if count.exact and count.log < _SHORT:
         return numbers.count(count.value, count.log)
-    if count.high - count.low < 1e-6 * max(count.log, 1.0):
-        return numbers.power(count.log)
-    return f"2^{count.low / _LN2:.5g} to 2^{count.high / _LN2:.5g}"
+    return numbers.powers(count.log, count.low, count.high)
 
 
 def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
