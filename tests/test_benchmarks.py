@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "rings", "sparse", "shapes", "estimates", "budgets", "plans",
+    "dense", "posteriors", "releases", "rings", "sparse", "shapes", "estimates", "budgets", "plans",
     "planning", "lossy", "hops", "networks", "rounds", "tables", "wide", "structure", "scale",
     "cluster", "csv", "startup",
 )  # fmt: skip

@@ -193,6 +193,7 @@ SUBPACKAGES = {
 
 TITLES = {
     "graph": "Graphs",
+    "sources": "Files",
     "counting": "Counts and posteriors",
     "measures": "Measures",
     "attacks": "Attacks",
@@ -220,7 +221,8 @@ def _api_pages() -> dict[str, str]:
         if listed:
             entries = _entries(anonymatch, listed)
             title = TITLES[room]
-            pages[f"api/{room.removeprefix('base.')}.rst"] = _rst(title, "anonymatch", entries)
+            page = "files" if room in SUBPACKAGES else room.removeprefix("base.")
+            pages[f"api/{page}.rst"] = _rst(title, "anonymatch", entries)
     for name, home in SUBPACKAGES.items():
         module = import_module(home)
         intro = inspect.cleandoc(module.__doc__ or "")

@@ -541,7 +541,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
     seen = visit(browser, studio, "/audit", look)
 
     assert "101*" in seen["rows"]
-    assert "only by matching everybody" in seen["page"]
+    assert "nobody else fits their row" in seen["page"]
     words = seen["page"].lower()
     assert [word for word in ("users", "mean delay", "cover", "behaviour") if word in words] == []
     assert gone(studio)

@@ -12,7 +12,9 @@ import pytest
 import anonymatch as am
 from anonymatch.running import Budget
 from anonymatch.sources import Release
-from anonymatch.tables import generalise, write_generalised
+from anonymatch.tables import generalise, parse_target, write_generalised
+from anonymatch.tables.joining import JoinedClasses
+from anonymatch.tables.notions import ReleaseFacts
 
 
 def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.Audit:
@@ -196,3 +198,105 @@ def test_codes_are_joined_to_what_both_begin_with(tmp_path: Path) -> None:
     assert result.observation.release is not None
     changed = generalise(result.observation.release, "k-anonymity", 2.0, budget=Budget())
     assert changed.cells()["zip"] == ["1****", "1****"]
+
+
+def test_where_all_ways_are_tried_the_best_one_is_written(tmp_path: Path) -> None:
+    better = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        ages = rng.choice([21, 25, 33, 38, 52, 57], 14)
+        release = audit(
+            tmp_path, {"age": ages}, {"age": [f"{age}" for age in ages]}, identifiers="age"
+        ).observation.release
+        assert release is not None
+        found = generalise(release, "k-anonymity", 4, budget=Budget.of(30))
+        write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
+        again = am.audit(
+            tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="age"
+        )
+
+        assert again.table is not None
+        assert again.table.utility.loss == pytest.approx(found.optimum)
+        assert again.notions["k-anonymity"] == found.value
+        assert sum(step.loss for step in found.steps) == pytest.approx(
+            found.loss - found.loss_before
+        )
+        assert found.greedy is not None
+        better += found.greedy > found.loss + 1e-9
+
+    assert better  # greedy steps are not always the best
+
+
+def test_rows_that_somebody_needs_are_not_left_out_of_more_rows_than_people(
+    tmp_path: Path,
+) -> None:
+    people = {"age": [21, 45, 63]}
+    rows = {"age": ["21", "45", "63", "20-29", "20-29"], "illness": list("abcde")}
+    release = audit(tmp_path, people, rows, identifiers="age").observation.release
+    assert release is not None
+
+    found = generalise(release, "k-anonymity", 2, suppress=3, budget=Budget.of(30))
+    write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
+    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="age")
+
+    assert found.reached
+    assert (again.notions["k-anonymity"] or 0) >= 2
+
+
+def test_a_table_with_semicolons_is_read_and_written_with_them(tmp_path: Path) -> None:
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    original.write_text("person;age;zip\nann;23;1010\nbob;27;1020\n")
+    released.write_text("age;zip;illness\n20-29;101*;flu, mild\n20-29;10**;cold\n")
+    result = am.audit(released, original=original)
+    assert result.observation.release is not None
+
+    found = generalise(result.observation.release, "k-anonymity", 2, budget=Budget.of(30))
+    write_generalised(found, released, tmp_path / "better.csv")
+
+    assert (tmp_path / "better.csv").read_text() == (
+        "age;zip;illness\n20-29;10**;flu, mild\n20-29;10**;cold\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("k=5", "which k"),
+        ("k-anonymity=0", "1 or more"),
+        ("t-closeness=-1", "0 or more"),
+        ("prosecutor=50", "from 0 to 1"),
+        ("nope=2", "no notion 'nope'"),
+    ],
+)
+def test_a_target_that_cannot_be_is_refused_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(am.InputError, match=said):
+        parse_target(text)
+
+
+def test_other_names_of_a_notion_are_targets_too() -> None:
+    assert parse_target("prosecutor=0.2") == ("prosecutor risk", 0.2)
+    assert parse_target("1k=5") == ("(1,k)", 5.0)
+
+
+def test_a_notion_of_which_the_release_says_nothing_is_no_target(tmp_path: Path) -> None:
+    release = audit(tmp_path, {"age": [21, 22]}, {"age": ["20-29", "*"]}).observation.release
+    assert release is not None
+    with pytest.raises(am.InputError, match="all people of the original are released"):
+        generalise(release, "presence", 0.5, budget=Budget.of(30))
+    with pytest.raises(am.InputError, match="needs a sensitive column"):
+        generalise(release, "l-diversity", 2, budget=Budget.of(30))
+
+
+def test_values_of_rows_left_out_are_no_part_of_closeness(tmp_path: Path) -> None:
+    people = {"age": [21, 22, 23, 31, 32, 33]}
+    rows = {"age": ["20-29"] * 3 + ["30-39"] * 2 + ["33"], "pay": ["1", "2", "3", "1", "3", "90"]}
+    how = {"identifiers": "age", "sensitive": "pay"}
+    release = audit(tmp_path, people, rows, **how).observation.release
+    assert release is not None
+
+    joined = JoinedClasses(release)
+    joined.leave_out(int(release.class_of[5]))
+    found = ReleaseFacts(joined.joined_release()[0], budget=Budget.of(30)).notion("t-closeness")
+    again = audit(tmp_path, people, {name: column[:5] for name, column in rows.items()}, **how)
+
+    assert again.notions["t-closeness"] == pytest.approx(found.value)

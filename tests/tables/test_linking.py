@@ -188,3 +188,17 @@ def test_every_block_has_its_share_of_the_time() -> None:
     links = link(release(fits, [1, 2, 1] * 30, [1, 1, 2] * 30), budget=Budget.of(0.2))
 
     assert links.exact
+
+
+def test_a_count_is_bounded_by_one_table_when_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    from anonymatch.tables import enclosure
+
+    monkeypatch.setattr(enclosure, "_LEAST_ROUNDS", 0)
+    kinds, classes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2])
+    people, rows, flow = np.array([3, 3, 2]), np.array([2, 3, 3]), np.array([2, 1, 2, 1, 2])
+    truth = math.log(3 * 2 * 3 * 2 * 2 * 2 * 3 * 2 * 3 * 2 // (2 * 2 * 2))  # one table alone
+
+    _, log, low, high = enclosure.block_log(kinds, classes, people, rows, flow=flow, deadline=0.0)
+
+    assert low == pytest.approx(truth)
+    assert low <= log <= high

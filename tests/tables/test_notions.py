@@ -229,3 +229,25 @@ def test_who_has_a_row_that_nobody_else_fits_is_told_in_a_sentence(tmp_path: Pat
         "The illness of 3 people is certain.",
         "1 of them fits rows with other values, too, but has a row that nobody else fits.",
     )
+
+
+def test_a_row_that_fits_nobody_is_named_right_by_no_marketer(tmp_path: Path) -> None:
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    original.write_text("person,age\nann,23\nbob,27\n")
+    released.write_text("age,illness\n20-29,flu\n20-29,cold\n60-69,flu\n")
+
+    found = am.audit(released, original=original).notions
+
+    assert found["marketer risk"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+
+
+def test_presence_is_decided_by_those_who_are_in_the_release_most_surely(tmp_path: Path) -> None:
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    original.write_text("person,age\nann,23\nbob,27\ncem,31\ndan,45\n")
+    released.write_text("age,illness\n31,flu\n45,cold\n20-29,hiv\n")
+
+    found = am.audit(released, original=original).table
+
+    assert found is not None
+    assert found.notions["presence"].value == 1.0
+    assert found.notions["presence"].decided_by == "cem, dan"

@@ -11,12 +11,14 @@ from anonymatch.audits.identification import identified
 from anonymatch.audits.result import Worst
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
-from anonymatch.measures import LOST, Range
+from anonymatch.measures import LOST, Range, UserFigures
 from anonymatch.sources import Network, Observation
+from anonymatch.tables import Links
 
 __all__ = ["worst"]
 
 _GONE = "nothing that came out can be this message"
+_MOST_WORK = 100_000_000  # pairs that searches for who needs a row may touch: a second or two
 _FEW = 5  # candidates that are worth saying
 _EVEN = 1e-9  # bits by which equal probabilities may differ in doubles
 
@@ -34,6 +36,8 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
     if observation.network is not None:
         reasons = _network_reasons(observation.network, answers, order)
+    elif answers.table is not None:
+        reasons = _release_reasons(answers.table, answers.users, order)
     else:
         reasons = _reasons(observation, len(order) + forced)
     return tuple(_one(int(i), answers, reasons) for i in order.tolist())
@@ -90,6 +94,37 @@ def _network_reasons(network: Network, answers: Answers, order: Ints) -> dict[ob
             why = f"met {several(size - 1, 'other')} in {mixed}"
         reasons[users.users[i]] = why
     return reasons
+
+
+def _release_reasons(links: Links, users: UserFigures, order: Ints) -> dict[object, str]:
+    """Why people have one row alone, by who needs the others that fit."""
+    release = links.release
+    by_kind: dict[int, str] = {}
+    reasons: dict[object, str] = {}
+    for i in order[users.allowed[order] == 1].tolist():
+        kind, row, person = int(release.kind_of[i]), int(users.guess[i]), users.users[i]
+        if row == LOST:
+            continue
+        if kind not in by_kind and len(by_kind) * len(links.kinds) <= _MOST_WORK:
+            by_kind[kind] = _why_one_row(links, kind, row)
+        reasons[person] = by_kind.get(kind, "the other rows that fit are needed by others")
+    return reasons
+
+
+def _why_one_row(links: Links, kind: int, row: int) -> str:
+    release = links.release
+    # A row that only one person fits is theirs if every row is somebody's.
+    if (
+        not release.spare
+        and release.rows_that_fit[kind] + release.lost > 1
+        and release.people_that_fit[release.class_of[row]] == 1
+    ):
+        return f"nobody else fits row {row + 1}"
+    others = links.needed_by_others(kind)
+    if not len(others.people):
+        return f"nothing but row {row + 1} fits"
+    fit = "fits" if len(others.people) == 1 else "fit"
+    return f"what else fits is needed by {others.who}, who {fit} nothing else"
 
 
 def _reasons(observation: Observation, most: int) -> dict[object, str]:

@@ -155,6 +155,8 @@ def _pairs(given: list[str] | None, option: str, read: Callable[[str], T]) -> di
         column, equals, value = text.partition("=")
         if not equals or not column or not value:
             raise InputError(f"{option} {text!r} must be COLUMN=VALUE")
+        if column in pairs:
+            raise InputError(f"{option} is given twice for {column!r}; keep one")
         pairs[column] = read(value)
     return pairs or None
 

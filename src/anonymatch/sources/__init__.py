@@ -28,7 +28,7 @@ from anonymatch.sources.formats.released_look import (
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
-from anonymatch.sources.formats.text_tables import read_text_table, separator_of
+from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
 from anonymatch.sources.graph_files import read
 from anonymatch.sources.laws import (
     LAWS,
@@ -169,7 +169,7 @@ __all__ = [
     "relay_weights",
     "released_first",
     "rounds_of_messages",
-    "separator_of",
+    "shown_separator",
     "synthesize",
     "synthesize_network",
     "synthesize_rounds",

@@ -291,6 +291,13 @@ def _check_used(kind: str, path: Path, options: ReadOptions) -> None:
     unused = options.unused(kind)
     if unused is not None:
         name, kinds = unused
+        if set(kinds) == {"released"}:
+            raise InputError(
+                Argument(name),
+                " is for a released table beside the original one; give ",
+                Argument("original", ...),
+                " too",
+            ).about(path)
         raise InputError(
             Argument(name),
             f" is for {' and '.join(sorted(kinds))}, and this is {kind}; leave it out, or tell ",
@@ -310,7 +317,7 @@ def _kind(path: Path, options: ReadOptions) -> str:
             Argument("original"),
             " for released tables; give one",
         )
-    if os.path.isdir(path):
+    if os.path.isdir(path) and not original:
         return _folder_kind(path)
     with reading(path):
         if departures:

@@ -55,7 +55,10 @@ class View:
             self._job.cancel()
 
     def clear(self) -> None:
+        """Show nothing, not even that something was stopped."""
         self.stop()
+        self._job = None
+        self._place.props["aria-busy"] = "false"
         self._busy.clear()
         self._content.clear()
 

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints
+from anonymatch.running import check_work
 
 __all__ = ["block_log"]
 
 _ROUNDS = 2000
+_LEAST_ROUNDS = 10
 _NEAR = 1e-10
 _SETTLED = 1e-7
 _MOST_NODES = 3000  # kinds and classes of a block whose spanning trees are counted
 
 
 def block_log(
-    kinds: Ints, classes: Ints, people: Ints, rows: Ints
+    kinds: Ints,
+    classes: Ints,
+    people: Ints,
+    rows: Ints,
+    *,
+    flow: Ints | None = None,
+    deadline: float = math.inf,
 ) -> tuple[Floats, float, float, float]:
     """The likeliest table, about, and the natural log of the matchings of a block by classes: an
     estimate, and what it is at least and at most.
@@ -26,6 +35,9 @@ def block_log(
     that matrix is at least prod (1 - p)^(1 - p) over its entries (Schrijver). At most: Brègman's
     bound from both sides. Between them, of blocks that are not too large, the sum over tables by
     its largest term and the curvature there, which spanning trees give; else the lower one.
+
+    When time is over at ``deadline`` (of ``time.monotonic``) before factors are found, the
+    matchings of one table, ``flow``, are what there is at least.
 
     Examples
     --------
@@ -36,7 +48,7 @@ def block_log(
     """
     from scipy.special import gammaln
 
-    mean = _scaled(kinds, classes, people, rows)
+    mean = _scaled(kinds, classes, people, rows, deadline)
     probability = mean / (people[kinds] * rows[classes])
     edges = people[kinds] * rows[classes]
     # log of prod x^-1 prod y^-1 is the entropy of the scaled matrix.
@@ -44,10 +56,13 @@ def block_log(
     rest = 1.0 - probability
     with np.errstate(divide="ignore", invalid="ignore"):
         schrijver = np.where(rest > 0.0, rest * np.log(rest), 0.0)
-    low = entropy + float((edges * schrijver).sum())
+    bethe = entropy + float((edges * schrijver).sum())
+    whole = float(gammaln(people + 1.0).sum() + gammaln(rows + 1.0).sum())
     off = float(np.abs(np.bincount(kinds, mean) / people - 1.0).max())
     # Of margins that did not settle nothing follows but that there is one way.
-    low = low - 2.0 * off * float(people.sum()) if off < _SETTLED else 0.0
+    low = bethe - 2.0 * off * float(people.sum()) if off < _SETTLED else 0.0
+    if flow is not None:
+        low = max(low, whole - float(gammaln(flow + 1.0).sum()))
     own = np.bincount(kinds, rows[classes])
     other = np.bincount(classes, people[kinds])
     high = min(
@@ -55,24 +70,24 @@ def block_log(
         float((rows * gammaln(other + 1.0) / other).sum()),
     )
     if len(people) + len(rows) > _MOST_NODES:
-        return mean, min(low, high), min(low, high), high
-    log = float(gammaln(people + 1.0).sum() + gammaln(rows + 1.0).sum())
-    log -= float(gammaln(mean + 1.0).sum())
+        return mean, min(max(bethe, low), high), min(low, high), high
     closed = len(kinds) - len(people) - len(rows) + 1
+    log = whole - float(gammaln(mean + 1.0).sum())
     log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
     log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
     return mean, min(max(log, low), high), low, high
 
 
-def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> Floats:
+def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints, deadline: float) -> Floats:
     """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about."""
     y = np.ones(len(rows))
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
+        check_work()
         x = people / np.bincount(kinds, y[classes])
         fresh = rows / np.bincount(classes, x[kinds])
-        done = np.abs(fresh / y - 1.0).max() < _NEAR
+        near = bool(np.abs(fresh / y - 1.0).max() < _NEAR)
         y = fresh
-        if done:
+        if near or (number >= _LEAST_ROUNDS and time.monotonic() > deadline):
             break
     return np.asarray(x[kinds] * y[classes], dtype=np.float64)
 

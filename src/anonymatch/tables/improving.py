@@ -18,10 +18,11 @@ import numpy as np
 
 from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path, unfinished
-from anonymatch.base.errors import InputError
+from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import percent, plural
+from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import Release, read_text_table, separator_of
+from anonymatch.sources import Release, read_text_table, shown_separator
 from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
@@ -36,6 +37,8 @@ __all__ = [
     "write_generalised",
 ]
 
+_OF_VALUES = ("l-diversity", "entropy l-diversity", "recursive c", "t-closeness")
+_UNMATCHED = (NoMatchingError, InputError)  # too few rows, or one that fits nobody
 _ALL = 7  # classes of a table for which all ways to join them are tried: 877 of them
 
 
@@ -106,7 +109,10 @@ class Generalised:
     loss, loss_before : float
         The share of values that cells leave open, after and before.
     optimum : float or None
-        The least loss of all ways to join classes; None where they are too many to try.
+        The least loss of all ways to join classes and to leave one of them out, which is the loss
+        then; None where they are too many to try.
+    greedy : float or None
+        The loss of greedy steps, where all ways were tried; None if these do not reach the target.
     left_out : tuple of int
         Rows that are left out, from 0.
     release : Release
@@ -123,6 +129,7 @@ class Generalised:
     loss: float
     loss_before: float
     optimum: float | None
+    greedy: float | None
     left_out: tuple[int, ...] = field(repr=False)
     release: Release = field(repr=False)
 
@@ -144,7 +151,7 @@ class Generalised:
             f"{percent(self.loss_before)} before"
         )
         if self.optimum is not None:
-            loss += f"; the best of all ways to join classes has {percent(self.optimum)}"
+            loss += ", the least of all ways to join classes"
         return f"{said}, with {' and '.join(how)}: {loss}."
 
     def notions(self) -> list[tuple[str, NotionKind, float | None, float | None]]:
@@ -173,6 +180,7 @@ class Generalised:
             "loss": self.loss,
             "loss_before": self.loss_before,
             "optimum": self.optimum,
+            "greedy": self.greedy,
             "left_out": [row + 1 for row in self.left_out],
             "before": self.before,
             "after": self.after,
@@ -207,11 +215,37 @@ def generalise(
     budget : Budget
         Steps end with its seconds, whether or not the target is reached.
     """
-    found = _greedy(release, key, target, suppress=suppress, budget=budget)
+    _check_told(release, key)
+    found = _that_can_be_matched(release, key, target, suppress=suppress, budget=budget)
     if suppress and not found.reached:  # a row too few may be one too many
         without = _greedy(release, key, target, suppress=0, budget=budget)
         found = without if without.reached else found
-    return replace(found, optimum=_optimum(release, key, target, budget))
+    best = _least_loss(release, key, target, suppress=suppress, budget=budget)
+    if best is None or not best.reached:
+        return found
+    optimum, greedy = best.loss, found.loss if found.reached else None
+    better = greedy is None or best.loss < greedy - 1e-12
+    return replace(best if better else found, optimum=optimum, greedy=greedy)
+
+
+def _check_told(release: Release, key: str) -> None:
+    """Refuse a notion of which the release never says anything, however it is changed."""
+    if key == "presence" and not release.lost:
+        raise InputError("presence cannot be a target: all people of the original are released")
+    if key in _OF_VALUES and not release.sensitive:
+        raise InputError(f"{key} needs a sensitive column; name one with ", Argument("sensitive"))
+
+
+def _that_can_be_matched(
+    release: Release, key: str, target: float, *, suppress: int, budget: Budget
+) -> Generalised:
+    """Greedy; of more rows than people, those left out may be the only ones that fit somebody."""
+    try:
+        return _greedy(release, key, target, suppress=suppress, budget=budget)
+    except _UNMATCHED:
+        if not suppress or not release.spare:
+            raise
+        return _greedy(release, key, target, suppress=0, budget=budget)
 
 
 def _greedy(
@@ -230,9 +264,23 @@ def _greedy(
         current, classes = joined.joined_release()
         notion = ReleaseFacts(current, budget=budget).notion(key)
         steps += [*made[:-1], replace(made[-1], value=notion.value)]
+        if time.monotonic() > deadline:
+            break
+    return _generalised(joined, current, notion, target, steps, budget)
+
+
+def _generalised(
+    joined: JoinedClasses,
+    current: Release,
+    notion: Notion,
+    target: float,
+    steps: Sequence[GeneraliseStep],
+    budget: Budget,
+) -> Generalised:
+    release = joined.release
     left_out = np.setdiff1d(np.arange(release.n_rows), joined.rows())
     return Generalised(
-        key=key,
+        key=notion.key,
         target=target,
         reached=notion.kind.reaches(notion.value, target),
         value=notion.value,
@@ -243,6 +291,7 @@ def _greedy(
         loss=joined.loss,
         loss_before=utility(release).loss,
         optimum=None,
+        greedy=None,
         left_out=tuple(left_out.tolist()),
         release=current,
     )
@@ -302,19 +351,25 @@ def _change(
 
 def _step(joined: JoinedClasses, class_: int, suppress: int) -> tuple[GeneraliseStep, int] | None:
     """Join a class with the cheapest other one, or leave it out; None if neither can be."""
-    size, before, whole = int(joined.sizes[class_]), joined.cells(class_), joined.loss
+    size = int(joined.sizes[class_])
     partner = joined.cheapest(class_)
-    columns = len(before)
-    out = size * (columns - joined.loss_of(class_))
+    out = size * (len(joined.release.columns) - joined.loss_of(class_))
     if suppress >= size and (partner is None or out < partner[1]) and joined.n_rows > size:
-        joined.leave_out(class_)
-        step = GeneraliseStep(
-            rows=size, before=before, after=None, loss=joined.loss - whole, value=None
-        )
-        return step, -1
-    if partner is None:
-        return None
-    other = partner[0]
+        return _leave_out(joined, class_), -1
+    return None if partner is None else _join(joined, class_, partner[0])
+
+
+def _leave_out(joined: JoinedClasses, class_: int) -> GeneraliseStep:
+    size, before = int(joined.sizes[class_]), joined.cells(class_)
+    loss = size * (len(before) - joined.loss_of(class_)) / joined.n_cells
+    joined.leave_out(class_)
+    return GeneraliseStep(rows=size, before=before, after=None, loss=loss, value=None)
+
+
+def _join(joined: JoinedClasses, class_: int, other: int) -> tuple[GeneraliseStep, int]:
+    """The step, and the class that both are then."""
+    apart = sum(int(joined.sizes[one]) * joined.loss_of(one) for one in (class_, other))
+    size = int(joined.sizes[[class_, other]].sum())
     both = {one: (int(joined.sizes[one]), joined.cells(one)) for one in (class_, other)}
     where = joined.join(class_, other)
     after = joined.cells(where)
@@ -324,7 +379,7 @@ def _step(joined: JoinedClasses, class_: int, suppress: int) -> tuple[Generalise
         rows=sum(rows for rows, _ in changed),
         before=min(changed)[1],
         after=after,
-        loss=joined.loss - whole,
+        loss=(size * joined.loss_of(where) - apart) / joined.n_cells,
         value=None,
     )
     return step, where
@@ -333,27 +388,55 @@ def _step(joined: JoinedClasses, class_: int, suppress: int) -> tuple[Generalise
 # ---- all ways, of small tables
 
 
-def _optimum(release: Release, key: str, target: float, budget: Budget) -> float | None:
-    """The least loss of all ways to join classes that reach the target."""
+def _least_loss(
+    release: Release, key: str, target: float, *, suppress: int, budget: Budget
+) -> Generalised | None:
+    """The best of all ways to join classes and to leave one out; None if they are too many."""
     if len(release.class_sizes) > _ALL:
         return None
-    best = None
+    best, least = None, np.inf
     deadline = time.monotonic() + budget.seconds
-    for groups in _partitions(len(release.class_sizes)):
+    for groups, out in _ways(release, suppress):
         check_work()
         if time.monotonic() > deadline:
             return None
         joined = JoinedClasses(release)
-        for first, *others in groups:
-            for other in others:
-                one, two = joined.class_now[[first, other]].tolist()
-                if one != two:
-                    joined.join(one, two)
-        if best is None or joined.loss < best:
-            notion = ReleaseFacts(joined.joined_release()[0], budget=budget).notion(key)
-            if notion.kind.reaches(notion.value, target):
-                best = joined.loss
+        steps = _followed(joined, groups, out)
+        if joined.loss >= least - 1e-12:
+            continue
+        try:
+            current, _ = joined.joined_release()
+            notion = ReleaseFacts(current, budget=budget).notion(key)
+            if not notion.kind.reaches(notion.value, target):
+                continue
+            best = _generalised(joined, current, notion, target, steps, budget)
+        except _UNMATCHED:  # rows that were left out are the only ones that fit somebody
+            continue
+        least = joined.loss
     return best
+
+
+def _ways(release: Release, suppress: int) -> Iterator[tuple[list[list[int]], list[int]]]:
+    """Groups of classes to join, and classes to leave out."""
+    sizes = release.class_sizes
+    for groups in _partitions(len(sizes)):
+        yield groups, []
+        for out in groups:
+            if sizes[out].sum() <= suppress and len(groups) > 1:
+                yield [group for group in groups if group is not out], out
+
+
+def _followed(
+    joined: JoinedClasses, groups: list[list[int]], out: list[int]
+) -> list[GeneraliseStep]:
+    """Leave out, join, and say each step."""
+    steps = [_leave_out(joined, one) for one in out]
+    for first, *others in groups:
+        for other in others:
+            one, two = joined.class_now[[first, other]].tolist()
+            if one != two:
+                steps.append(_join(joined, one, two)[0])
+    return steps
 
 
 def _partitions(number: int) -> Iterator[list[list[int]]]:
@@ -382,14 +465,31 @@ def parse_target(text: str) -> tuple[str, float]:
     >>> parse_target("k-anonymity=5"), parse_target("t-closeness=0.3")
     (('k-anonymity', 5.0), ('t-closeness', 0.3))
     """
-    key, equals, value = text.rpartition("=")
+    name, equals, value = text.rpartition("=")
     try:
         number = float(value)
     except ValueError:
         number = np.nan
     if not equals or not np.isfinite(number):
         raise InputError(f"the target {text!r} is no NOTION=N, such as k-anonymity=5")
-    return {"k": "k-anonymity"}.get(key.strip(), key.strip()), number
+    key = _notion(name.strip())
+    kind = NOTION_KINDS[key]
+    least = 1.0 if kind.better == "higher" else 0.0
+    if number < least or (kind.unit == "share" and number > 1.0):
+        reach = f"from {least:g} to 1" if kind.unit == "share" else f"{least:g} or more"
+        raise InputError(f"the target {text!r} cannot be: {key} is {reach}")
+    return key, number
+
+
+def _notion(name: str) -> str:
+    """The key of a notion from any of its names."""
+    if name == "k":
+        raise InputError("which k is the target? say k-anonymity=N or global (1,k)=N")
+    for kind in NOTION_KINDS.values():
+        if name in (kind.key, *kind.names):
+            return kind.key
+    near = did_you_mean(name, tuple(NOTION_KINDS))
+    raise InputError(f"there is no notion {name!r}; there are {', '.join(NOTION_KINDS)}{near}")
 
 
 def write_generalised(
@@ -403,11 +503,12 @@ def write_generalised(
         raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl
 
-    frame = read_text_table(released)
+    separator = shown_separator(released)
+    frame = read_text_table(released, separator=separator)
     kept = np.setdiff1d(np.arange(frame.height), np.array(found.left_out, dtype=np.int64))
     frame = frame[kept.tolist()]
     frame = frame.with_columns(
         pl.Series(name, cells, dtype=pl.String) for name, cells in found.cells().items()
     )
     with unfinished(as_path(path)) as beside:
-        frame.write_csv(beside, separator=separator_of(released))
+        frame.write_csv(beside, separator=separator or ",")

@@ -43,6 +43,11 @@ class JoinedClasses:
         return int(self.sizes.sum())
 
     @property
+    def n_cells(self) -> int:
+        """Of the identifiers of the release, those of rows that are left out among them."""
+        return self.release.n_rows * len(self._columns)
+
+    @property
     def loss(self) -> float:
         """The share of values that cells leave open; rows that are left out say nothing."""
         there = self.sizes > 0
@@ -69,10 +74,19 @@ class JoinedClasses:
         now = self.class_now[release.class_of[rows]]
         columns = [cells.column(self._cells[now, at]) for at, cells in enumerate(self._columns)]
         kinds, classes, indptr, indices = kinds_of_people(columns, release.n_people, len(rows))
+        # Values that only rows left out had are gone: distances between values forget them.
+        used = {
+            name: np.unique(codes[rows], return_inverse=True)
+            for name, codes in release.sensitive.items()
+        }
         made = replace(
             release,
             columns=tuple(columns),
-            sensitive={name: codes[rows] for name, codes in release.sensitive.items()},
+            sensitive={name: codes.ravel().astype(np.int64) for name, (_, codes) in used.items()},
+            sensitive_values={
+                name: tuple(release.sensitive_values[name][one] for one in values.tolist())
+                for name, (values, _) in used.items()
+            },
             kind_of=kinds,
             class_of=classes,
             indptr=indptr,

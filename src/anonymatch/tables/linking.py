@@ -37,6 +37,7 @@ __all__ = ["Links", "PossibleLinks", "link", "possible_links"]
 _SMALL = 60_000  # edges of a block that are written down, so that every exact method may be tried
 _NAMED = 4  # people of a sentence
 _QUICK = 3.0  # predicted seconds of exact methods that are tried
+_CHAINS = 0.8  # of the time is for probabilities, the rest for the count
 _LEAST = 0.05  # seconds of a block, however many there are
 _ROUNDING = 1e-12
 
@@ -294,6 +295,7 @@ def _impossible(
         [f"row {one + 1}" for one in rows.tolist()],
         ("person", "row"),
         "was this release made from this table, and do these columns identify?",
+        "people and rows cannot be matched",
     )
 
 
@@ -546,6 +548,7 @@ def _exactly(block: _Block, posterior: counting.Posterior, edge_pairs: Ints) -> 
 
 def _drawn(block: _Block, budget: Budget, seed: int) -> _Solved:
     """By chains over tables; the count between bounds that are proven."""
+    deadline = time.monotonic() + budget.seconds
     # Another table to begin at: the flow that is found in the opposite order.
     last_kind, last_class = len(block.people) - 1, len(block.rows) - 1
     _, other, _ = _largest_flow(
@@ -553,9 +556,11 @@ def _drawn(block: _Block, budget: Budget, seed: int) -> _Solved:
     )
     drawn = chain_shares(
         block.kinds, block.classes, block.people, (block.flow, other),
-        seconds=budget.seconds, seed=seed,
+        seconds=_CHAINS * (deadline - time.monotonic()), seed=seed,
     )  # fmt: skip
-    mean, log, least, most = block_log(block.kinds, block.classes, block.people, block.rows)
+    mean, log, least, most = block_log(
+        block.kinds, block.classes, block.people, block.rows, flow=block.flow, deadline=deadline
+    )
     # Chains that never close tell nothing: anything is possible then.
     share, error = (mean / block.people[block.kinds], np.inf) if drawn is None else drawn
     return _Solved(

@@ -138,7 +138,9 @@ def _journalist(facts: ReleaseFacts, kind: NotionKind) -> Notion:
 
 def _marketer(facts: ReleaseFacts, kind: NotionKind) -> Notion:
     sizes, people = facts.release.class_sizes, facts.release.people_that_fit
-    value = float((sizes / np.maximum(people, 1)).sum() / facts.release.n_rows)
+    # Of a row that fits nobody, nobody is named.
+    right = np.where(people > 0, sizes / np.maximum(people, 1), 0.0)
+    value = float(right.sum() / facts.release.n_rows)
     by_class = np.full(len(sizes), np.nan)
     by_class[sizes.argmin()] = value
     return Notion(kind=kind, value=value, by_class=by_class)
@@ -214,11 +216,12 @@ def _presence(facts: ReleaseFacts, kind: NotionKind) -> Notion:
         return Notion(kind=kind, value=None)
     inside = presence(release, facts.links)
     surest = int(inside.argmax())
-    kinds = np.flatnonzero(inside >= inside[surest] - 1e-12)
+    who = np.flatnonzero((inside >= inside[surest] - 1e-12)[release.kind_of])
+    people = several_names([release.person_name(one) for one in who[:4].tolist()], total=len(who))
     return Notion(
         kind=kind,
         value=min(float(inside[surest]), 1.0),
-        decided_by=_people(release, np.isin(release.kind_of, kinds)),
+        decided_by=people,
     )
 
 

@@ -379,3 +379,96 @@ def test_an_empty_list_of_sensitive_columns_means_none(tmp_path: Path) -> None:
         assert seen.release is not None
         assert seen.release.sensitive == {}
         assert seen.notes[0] == "Identifiers (guessed): age; name (guessed): name."
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ("Graz;Austria;Europe\nParis;France\n", "line 2: 2 levels, but the first line has 3"),
+        ("Graz;Austria;Europe\n", "it lacks 'Paris', a value of column 'city'"),
+    ],
+)
+def test_a_hierarchy_that_lacks_something_says_what(tmp_path: Path, levels: str, said: str) -> None:
+    known, given, above = (tmp_path / name for name in ("known.csv", "given.csv", "levels.csv"))
+    known.write_text("person,city\nann,Graz\nbob,Paris\n")
+    given.write_text("city,illness\nAustria,flu\nEurope,cold\n")
+    above.write_text(levels)
+
+    with pytest.raises(am.InputError, match=said):
+        read_released(known, given, hierarchies={"city": above})
+
+
+def test_tolerance_of_a_column_of_words_is_refused(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("person,sex\nann,F\nbob,M\n")
+    given.write_text("sex,illness\nF,flu\n*,cold\n")
+
+    with pytest.raises(am.InputError, match="'sex', of which no value is a number"):
+        read_released(known, given, tolerance={"sex": 2})
+
+
+def test_many_classes_are_compared_as_few_are_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anonymatch.sources import release as releases
+
+    rng = np.random.default_rng(5)
+    ages, zips = rng.integers(20, 60, 40), rng.integers(1000, 1010, 40)
+    cells = [f"{age - rng.integers(5)}-{age + rng.integers(5)}" for age in ages.tolist()]
+    codes = [f"{zip_}" if rng.random() < 0.7 else "*" for zip_ in zips.tolist()]
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("age,zip\n" + "".join(f"{a},{z}\n" for a, z in zip(ages, zips, strict=True)))
+    given.write_text("age,zip\n" + "".join(f"{a},{z}\n" for a, z in zip(cells, codes, strict=True)))
+    edges = []
+    monkeypatch.setattr(releases, "_JOIN", 10**6)
+    for most in (0, 10**6):
+        monkeypatch.setattr(releases, "_FEW_VECTORS", most)
+        graph = read_released(known, given, identifiers=["age", "zip"], sensitive=[]).graph
+        assert graph is not None
+        edges.append(graph.to_edges())
+
+    assert edges[0] == edges[1]
+
+
+def test_columns_of_a_release_without_the_original_ask_for_it(tmp_path: Path) -> None:
+    given = tmp_path / "given.csv"
+    given.write_text("user,behaviour\na,b\n")
+    with pytest.raises(
+        am.InputError, match="released table beside the original one; give original"
+    ):
+        am.audit(given, identifiers=["age"])
+
+
+def test_a_folder_is_no_released_table(tmp_path: Path) -> None:
+    known = tmp_path / "known.csv"
+    known.write_text("person,age\nann,23\n")
+    with pytest.raises(am.InputError, match="it is a folder; give a file in it"):
+        am.audit(tmp_path, original=known)
+
+
+def test_whoever_is_not_in_the_release_needs_no_row(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("person,age\nann,27\nbob,50\ncem,31\n")
+    given.write_text("age,illness\n30-39,flu\n20-39,cold\n")
+
+    reasons = {one.user: one.reason for one in am.audit(read_released(known, given)).worst}
+
+    assert reasons == {"ann": "nothing but row 2 fits", "cem": "nobody else fits row 1"}
+
+
+def test_people_of_a_table_without_a_graph_are_told_who_needs_their_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anonymatch.sources.formats import released
+
+    monkeypatch.setattr(released, "MOST_EDGES", 0)
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("person,age\nann,23\nbob,27\ncem,31\n")
+    given.write_text("age,illness\n20-29,flu\n20-29,cold\n20-39,hiv\n")
+    seen = read_released(known, given)
+
+    reasons = {one.user: one.reason for one in am.audit(seen).worst}
+
+    assert seen.graph is None
+    assert reasons["cem"] == "nothing but row 3 fits"
+    assert "1 candidate of 3 can only be somebody else's" in reasons["ann"]

@@ -39,38 +39,7 @@ class FileNote(UserWarning):
 
 
 def read(path: str | os.PathLike[str]) -> Graph:
-    r"""Read a graph from a file; its suffix tells the format.
-
-    Parameters
-    ----------
-    path : path
-        A .csv, .tsv, .parquet, .mtx, .npz, .json or .jsonl file; text formats may end in .gz.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    InputError
-        The file is not usable; one line says what is wrong, where, and what to do.
-
-    Warns
-    -----
-    FileNote
-        Extra columns and empty rows were ignored, equal edges were kept once, edges of weight 0
-        were left out, or a name stands in no edge because its rows lack the other name.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "seen.csv")
-    >>> _ = path.write_text("user,behaviour\nann,x\nann,y\nbob,x\n")
-    >>> read(path).to_edges()
-    [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
-    >>> folder.cleanup()
-    """
+    """Read a graph from a file of edges, as :func:`anonymatch.read` does; its suffix tells how."""
     file = as_path(path)
     _, kind, packed = format_of(file)
     with reading(file):

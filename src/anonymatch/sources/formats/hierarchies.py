@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import quoted
+from anonymatch.base.text import quoted, several
 from anonymatch.graph import reading
 from anonymatch.sources.formats.released_cells import spelling
 
@@ -44,7 +44,9 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]
         try:
             text = file.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError(f"byte {error.start} is not UTF-8; save it as UTF-8") from None
+            line = error.object.count(b"\n", 0, error.start) + 1
+            byte = f"byte {error.object[error.start]:#04x}"
+            raise InputError(f"{byte} is not UTF-8; save the file as UTF-8").at(line) from None
         separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
         if '"' in text:
             from anonymatch.graph import delimited  # imports polars
@@ -52,11 +54,17 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]
             delimited.check_quotes(text.encode(), separator)
         levels: dict[str, frozenset[str]] = {}
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        number = 1
+        number, width = 1, 0
         for row in reader:
             number, begin = reader.line_num + 1, number
             if not row:
                 continue
+            width = width or len(row)
+            if len(row) != width:
+                raise InputError(
+                    f"{several(len(row), 'level')}, but the first line has {width}; write one of "
+                    "them twice, or * for the last"
+                ).at(begin)
             value, *above = (spelling(cell) for cell in row)
             if value in levels and levels[value] != frozenset((value, *above)):
                 raise InputError(f"{quoted(row[0])} is there twice; keep one").at(begin)

@@ -29,7 +29,7 @@ from anonymatch.sources.formats.hierarchies import read_hierarchy
 from anonymatch.sources.formats.released_cells import fits, is_plain, spelling
 from anonymatch.sources.formats.released_columns import Columns, choose_columns
 from anonymatch.sources.formats.source_format import SourceFormat
-from anonymatch.sources.formats.text_tables import read_text_table
+from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.observation import PEOPLE, Observation
 from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
@@ -97,7 +97,9 @@ def read_released(
     >>> print(seen.notes[0])
     Identifiers (guessed): age, zip; sensitive (guessed): illness; name (guessed): name.
     """
-    people, rows = read_text_table(original), read_text_table(released)
+    people, rows = (
+        read_text_table(each, separator=shown_separator(each)) for each in (original, released)
+    )
     file = f"{as_path(original)}"
     columns = choose_columns(
         people, rows, identifiers=identifiers, sensitive=sensitive, name=name, original=file
@@ -109,7 +111,7 @@ def read_released(
             people,
             rows,
             column,
-            above=None if column not in above else read_hierarchy(above[column]),
+            above=None if column not in above else _hierarchy(people, column, above[column]),
             near=0.0 if column not in near else real(near[column], f"tolerance of {column}"),
         )
         for column in columns.identifiers
@@ -173,6 +175,7 @@ def _column(
     if above is not None:
         table |= _below(values, cells, above)
     if near:
+        _check_numbers(name, values)
         table |= _close(values, cells, near)
     return ColumnCells(
         name=name,
@@ -182,6 +185,25 @@ def _column(
         cell_of=cell_codes,
         fits=table,
     )
+
+
+def _hierarchy(people: pl.DataFrame, column: str, path: PathLike) -> Mapping[str, frozenset[str]]:
+    """What each value of a column may have become."""
+    levels = read_hierarchy(path)
+    for value in people.get_column(column).unique(maintain_order=True).to_list():
+        if value is not None and spelling(value) and spelling(value) not in levels:
+            raise InputError(
+                f"it lacks {quoted(value)}, a value of column {quoted(column)}; add a line for it"
+            ).about(as_path(path))
+    return levels
+
+
+def _check_numbers(name: str, values: Sequence[str]) -> None:
+    if np.isnan(_numbers(values)).all():
+        raise InputError(
+            Argument("tolerance"),
+            f" is for {quoted(name)}, of which no value is a number; leave it out",
+        )
 
 
 def _below(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anonymatch.base.atomic_files import as_path
 from anonymatch.sources.formats.released_cells import is_plain, spelling
 from anonymatch.sources.formats.released_columns import Columns, choose_columns
-from anonymatch.sources.formats.text_tables import read_text_table
+from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +66,9 @@ def look_at_tables(original: PathLike, released: PathLike) -> TablesLook:
     >>> look.shared, look.guess.sensitive, look.guess.name
     (('age', 'zip'), ('illness',), 'name')
     """
-    people, rows = read_text_table(original), read_text_table(released)
+    people, rows = (
+        read_text_table(each, separator=shown_separator(each)) for each in (original, released)
+    )
     guess = choose_columns(
         people, rows, identifiers=None, sensitive=None, name=None, original=f"{as_path(original)}"
     )

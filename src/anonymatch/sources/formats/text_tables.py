@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections import Counter
 from datetime import date
@@ -14,14 +13,15 @@ import numpy.typing as npt
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, meant_instead, quoted
-from anonymatch.graph import FORMATS, Source, reading, separator_in
+from anonymatch.graph import FORMATS, Source, reading
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["find_column", "numbers", "read_text_table", "separator_of"]
+__all__ = ["find_column", "numbers", "read_text_table", "shown_separator"]
 
 _SEPARATORS = {suffix: kind.separator for suffix, kind in FORMATS.items() if kind.separator}
+_HEADER = 1_000_000  # bytes of a first line
 _BYTES_A_ROW = 400  # columns, names as Python has them, and sorts, at their peak
 _A_DAY = {None: 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _FIRST_DAY, _LAST_DAY = (
@@ -58,15 +58,28 @@ def read_text_table(path: str | os.PathLike[str], *, separator: str | None = Non
     return frame
 
 
-def separator_of(path: str | os.PathLike[str]) -> str:
-    """What stands between the fields of a .csv file, by its first line; a comma for all others."""
+def shown_separator(path: str | os.PathLike[str]) -> str | None:
+    r"""What is between the names of columns of a .csv file, if it is no comma; None otherwise.
+
+    Spreadsheets write semicolons where the comma is in numbers, and so does ARX.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "released.csv")
+    ...     _ = file.write_text("age;zip\n20-29;10**\n")
+    ...     shown_separator(file)
+    ';'
+    """
     file = as_path(path)
-    packed = file.suffix.lower() == ".gz"
-    if not file.name.lower().removesuffix(".gz").endswith(".csv"):
-        return ","
-    with reading(file), gzip.open(file) if packed else file.open("rb") as lines:
-        first = next((line for line in lines if line.strip()), b"")
-    return separator_in(first.decode("utf-8", errors="replace"), ",")
+    if file.suffix.lower() != ".csv":
+        return None
+    with reading(file), file.open("rb") as source:
+        header = source.readline(_HEADER)
+    if b"," in header:
+        return None
+    return next((mark for mark in (";", "\t") if mark.encode() in header), None)
 
 
 def find_column(frame: pl.DataFrame, *names: str) -> str:
