@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from tests.strategies import Matrix, graph_of, matrices
@@ -29,6 +32,50 @@ def test_rivals_are_the_witness_without_the_pair(matrix: Matrix) -> None:
         rivals = [user for user in why.users if user != pair.user]
         if pair.reason.startswith("what else"):
             assert f"needed by {names(rivals)}, who" in pair.reason
+
+
+@given(matrices(users=(1, 8), matched=True))
+def test_where_rivals_are_many_fewer_behaviours_tell_why(matrix: Matrix) -> None:
+    graph = graph_of(matrix)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_NAMED", 1)
+        pairs = identified(graph)
+    for pair in pairs:
+        if not pair.reason.startswith("who else"):
+            continue
+        fitted = {b: {u for u, c, *_ in graph.to_edges() if c == b} for b in graph.behaviours}
+        needs = set(_closed(fitted, pair.user, pair.behaviour))
+        shown = names(sorted(needs, key=graph.behaviour_index)[:1], total=len(needs))
+        assert f"is needed for {shown}, which nobody else fits" in pair.reason
+        # As many others fit them as they are, so that nobody of these is left for the pair.
+        assert len(set.union(*(fitted[b] for b in needs))) == len(needs)
+        assert fitted[pair.behaviour] - {pair.user} <= set.union(*(fitted[b] for b in needs))
+
+
+def _closed(
+    fitted: dict[Hashable, set[Hashable]], user: Hashable, behaviour: Hashable
+) -> tuple[Hashable, ...]:
+    """The fewest behaviours that need all others who fit this one."""
+    others = [one for one in fitted if one != behaviour]
+    for size in range(1, len(others) + 1):
+        for some in combinations(others, size):
+            people = set.union(*(fitted[one] for one in some))
+            if len(people) == size and fitted[behaviour] - {user} <= people:
+                return some
+    raise AssertionError("no such set")
+
+
+def test_people_who_may_be_left_out_do_not_hide_why_a_row_is_certain() -> None:
+    # Seven people and three rows: four are left out, which is all that the last columns say.
+    rows = ["101", "110", "001", "001", "001", "001", "001"]
+    graph = am.Graph.from_rows([f"{row}1111" for row in rows])
+
+    reasons = [pair.reason for pair in identified(graph)]
+
+    assert reasons == [
+        "who else fits 0 is needed for 1, which nobody else fits",
+        "nobody else fits 1",
+    ]
 
 
 def test_searches_end_when_they_have_cost_enough(monkeypatch: pytest.MonkeyPatch) -> None:

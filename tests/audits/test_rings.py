@@ -242,3 +242,30 @@ def test_the_mean_entropy_of_sampled_rings_is_closer_than_that_of_each(tmp_path:
         assert interval.high - interval.low < (each.high - each.low) / 1.5
         held += interval.low <= exact <= interval.high
     assert held >= 11
+
+
+def test_weights_of_rings_that_do_not_fit_are_not_called_a_law(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rings = {
+        f"i{k}": {"members": [f"a{k}", f"b{k}"], "weights": [9, 1], "truth": f"b{k}"}
+        for k in range(60)
+    }
+    path = save(tmp_path, {"rings": rings})
+    assert am.audit(path).verdict.startswith("Weights of members do not fit: 0 % of the best")
+    assert main(["audit", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "promises are NOT kept: see --decoys, --spends and --merging." in out
+    assert "law" not in out
+
+
+def test_decoys_as_old_as_spends_do_not_make_members_weigh_differently(tmp_path: Path) -> None:
+    rings = {"i1": {"members": ["o1", "o2"], "height": 90}}
+    outputs = {"o1": {"height": 10}, "o2": {"height": 80}}
+    path = save(tmp_path, {"rings": rings, "outputs": outputs})
+    assert "Members weigh all the same: gamma spends over gamma decoys." in (
+        am.audit(path, decoys="gamma", spends="gamma").notes
+    )
+    assert "Members weigh differently: gamma spends over uniform decoys." in (
+        am.audit(path, decoys="uniform", spends="gamma").notes
+    )

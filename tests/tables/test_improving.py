@@ -176,6 +176,30 @@ def test_joined_cells_hold_what_both_held_whatever_they_say(
     assert again.notions["k-anonymity"] == found.value == 3
 
 
+def test_a_changed_table_has_the_separator_of_the_released_one(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("name;age\na;21\nb;22\n")
+    (tmp_path / "released.csv").write_text('age;illness\n21;"flu; cold"\n22;cold\n')
+    found = am.audit(tmp_path / "released.csv", original=tmp_path / "people.csv")
+    assert found.observation.release is not None
+    changed = generalise(found.observation.release, "k-anonymity", 2.0, budget=Budget())
+    write_generalised(changed, tmp_path / "released.csv", tmp_path / "better.csv")
+
+    text = (tmp_path / "better.csv").read_text()
+    assert text == 'age;illness\n21-22;"flu; cold"\n21-22;cold\n'
+
+
+def test_codes_are_joined_to_what_both_begin_with(tmp_path: Path) -> None:
+    result = audit(
+        tmp_path,
+        {"name": ["a", "b"], "zip": ["12010", "13010"]},
+        {"zip": ["120**", "130**"], "illness": ["flu", "cold"]},
+        identifiers="zip",
+    )
+    assert result.observation.release is not None
+    changed = generalise(result.observation.release, "k-anonymity", 2.0, budget=Budget())
+    assert changed.cells()["zip"] == ["1****", "1****"]
+
+
 def test_where_all_ways_are_tried_the_best_one_is_written(tmp_path: Path) -> None:
     better = 0
     for seed in range(12):

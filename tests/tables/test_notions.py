@@ -186,6 +186,51 @@ def test_presence_is_the_probability_of_whoever_is_in_the_release_most_surely(
     assert whole.notions["presence"] is None
 
 
+def test_who_is_in_the_release_most_surely_is_named_though_they_fit_unlike_rows(
+    tmp_path: Path,
+) -> None:
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 35, 36]}
+    rows = {"age": ["21", "20-29", "30-39"], "illness": ["flu", "cold", "flu"]}
+    found = audit(tmp_path, people, rows)
+
+    assert found.table is not None
+    assert found.table.notions["presence"].decided_by == "a, b"  # a fits two rows, b one
+
+
+def test_where_people_were_left_out_nobody_is_said_to_be_in_the_release(tmp_path: Path) -> None:
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 35, 36]}
+    found = audit(tmp_path, people, {"age": ["21", "20-29", "30-39"], "illness": "flu"})
+
+    assert found.table is not None
+    line = found.table.headline(found.identified, 4)
+    assert line == "All 4 people who may be in the release are identified."
+
+
+def test_rows_that_others_have_are_of_all_who_can_have_them(tmp_path: Path) -> None:
+    # Rows 2 and 3 need a and b, so that row 1 is of any of the others.
+    people = {"name": ["a", "b", "c", "d", "e"], "age": [21, 22, 31, 32, 33]}
+    rows = {"age": ["20-39", "21-21", "22-22"], "illness": ["flu", "cold", "cold"]}
+    found = audit(tmp_path, people, rows)
+
+    assert found.table is not None
+    others = found.table.links.needed_by_others(int(found.table.release.kind_of[0]))
+    assert others.rows.tolist() == [0]
+    assert others.who == "c, d, e"
+    assert others.in_words() == "1 row that would fit can only be of c, d, e"
+
+
+def test_who_has_a_row_that_nobody_else_fits_is_told_in_a_sentence(tmp_path: Path) -> None:
+    people = {"name": ["a", "b", "c"], "age": [21, 22, 35]}
+    rows = {"age": ["21", "20-29", "30-39"], "illness": ["flu", "cold", "flu"]}
+    found = audit(tmp_path, people, rows)
+
+    assert found.table is not None
+    assert found.table.sentences() == (
+        "The illness of 3 people is certain.",
+        "1 of them fits rows with other values, too, but has a row that nobody else fits.",
+    )
+
+
 def test_a_row_that_fits_nobody_is_named_right_by_no_marketer(tmp_path: Path) -> None:
     original, released = tmp_path / "original.csv", tmp_path / "released.csv"
     original.write_text("person,age\nann,23\nbob,27\n")

@@ -180,7 +180,7 @@ def audit(
         rings=of_rings,
         disclosure=_disclosure(source, seed, allowed, executor),
         table=_table(answers),
-        verdict=warned(verdict(users, bits, named, observation.nouns), scored),
+        verdict=warned(verdict(users, bits, named, observation.nouns), scored, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(
             *observation.notes,

@@ -159,7 +159,9 @@ def ring_notes(observation: Observation, figures: RingFigures | None) -> tuple[s
         return ()
     notes = []
     if observation.rings.weighted:
-        notes.append(f"Members weigh differently: {observation.rings.weighted}.")
+        alike = observation.graph is not None and not observation.graph.weighted
+        how = "all the same" if alike else "differently"
+        notes.append(f"Members weigh {how}: {observation.rings.weighted}.")
     if figures.merged:
         who = several(figures.merged, RINGS.user, RINGS.users)
         weighed = observation.rings.merging

@@ -24,6 +24,10 @@ _EVEN = (
     "logs, does better."
 )
 _MISFIT = "The law does not fit the truth in the log, so the figures do not describe this system."
+_WEIGHTS_MISFIT = (
+    "Weights of members do not fit the truth in the file, so the figures do not describe this "
+    "system."
+)
 _BY_RATES = (
     "What became of the messages is taken to be as likely as the law and the rates of losses and "
     "cover say: an attacker who knows more, from habits or other logs, does better."
@@ -53,12 +57,13 @@ _OTHER_RINGS = (
 )
 
 
-def warned(text: str, score: Score | None) -> str:
+def warned(text: str, score: Score | None, nouns: Nouns) -> str:
     """A verdict, after a warning where the truth in the log says that its law is wrong."""
     if score is None or score.calibrated:
         return text
+    what = "Weights of members do" if nouns == RINGS else "The law does"
     return (
-        f"The law does not fit: {percent(score.right)} of the best guesses are right and "
+        f"{what} not fit: {percent(score.right)} of the best guesses are right and "
         f"{percent(score.promised)} were promised, so that this is not about this system. {text}"
     )
 
@@ -184,5 +189,5 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
             f"Some figures are estimated; their intervals hold with a probability of {sure}."
         )
     if scored is not None and not scored.calibrated:
-        sentences.insert(0, _MISFIT)
+        sentences.insert(0, _WEIGHTS_MISFIT if observation.nouns == RINGS else _MISFIT)
     return tuple(sentences)

@@ -21,6 +21,7 @@ __all__ = [
     "percent",
     "plural",
     "power",
+    "powers",
     "rounded_up",
     "seconds",
     "shown",
@@ -28,6 +29,7 @@ __all__ = [
     "subscript",
     "superscript",
     "time_in_words",
+    "took",
 ]
 
 _UP = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -113,6 +115,17 @@ def seconds(value: float) -> str:
     return f"{amount(value)} s"
 
 
+def took(value: float) -> str:
+    """A time that was measured, in three digits.
+
+    Examples
+    --------
+    >>> took(0.0025349), took(9.8765), took(294.3)
+    ('0.00253 s', '9.88 s', '294 s (4.9 min)')
+    """
+    return seconds(float(f"{value:.3g}"))
+
+
 def count(value: int | Fraction | float, log: float) -> str:
     """A count: digits when it is short, a power of two otherwise.
 
@@ -136,6 +149,24 @@ def count(value: int | Fraction | float, log: float) -> str:
 def power(log: float) -> str:
     """A power of two from a natural log."""
     return f"2^{log / _LN2:.10g}"
+
+
+def powers(log: float, low: float, high: float) -> str:
+    """An interval of natural logs as powers of two, in as many digits as tell its ends apart.
+
+    Examples
+    --------
+    >>> two = math.log(2)
+    >>> powers(366.45 * two, 366.4446 * two, 366.4552 * two), powers(9 * two, 9 * two, 9 * two)
+    ('2^366.44 to 2^366.46', '2^9')
+    """
+    width = (high - low) / _LN2
+    if not 1e-9 * max(log, 1.0) < width < math.inf:
+        return power(log) if width < 1.0 else f"{power(low)} to {power(high)}"
+    digits = max(math.ceil(-math.log10(width)), 0)
+    unit = 10.0**digits
+    ends = math.floor(low / _LN2 * unit) / unit, math.ceil(high / _LN2 * unit) / unit
+    return " to ".join(f"2^{end:.{digits}f}" for end in ends)
 
 
 def bits(log: float) -> str:

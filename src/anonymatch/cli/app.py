@@ -21,7 +21,8 @@ from anonymatch.cli.options import Options, option, whole
 __all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
 
 _LAW_KEYS = ("decoys", "spends", "merging")  # of files of rings
-_HEAD = 1 << 16  # bytes of a file that show whether it may be rings
+_KEYS = ("members", "rings", "inputs", "outputs", "links", "relays")  # of rings and relays
+_HEAD = 1 << 16  # bytes of a file that show whether it may be these
 
 # Both the click that typer carries and the click of older typers call this UsageError.
 _Usage: Any = typer.BadParameter.__bases__[0]
@@ -113,22 +114,20 @@ def load(path: Path, options: Options) -> am.Graph:
 
 
 def _graph(path: Path, of_rings: dict[str, Any]) -> am.Graph:
-    """Of edges, or of rings, which are such a graph too."""
-    if of_rings or _may_be_rings(path):
+    """Of edges, or of rings or relays, which are such a graph too."""
+    if of_rings or _may_be_more(path):
         return am.read(path, **of_rings)
-    from anonymatch.graph import read  # most are not rings: nothing about sources is imported
+    from anonymatch.graph import read  # most are edges: nothing about sources is imported
 
     return read(path)
 
 
-def _may_be_rings(path: Path) -> bool:
-    """Whether the beginning of a file has a word by which rings are known."""
+def _may_be_more(path: Path) -> bool:
+    """Whether the beginning of a file has a word by which rings or relays are known."""
     name = path.name.lower()
     marks = [b"member", b"output"]
     if name.removesuffix(".gz").endswith(".json"):
-        marks = [
-            f'"{key}"'.encode() for key in ("members", "rings", "inputs", "outputs", *_LAW_KEYS)
-        ]
+        marks = [f'"{key}"'.encode() for key in (*_KEYS, *_LAW_KEYS)]
     elif not name.removesuffix(".gz").endswith((".csv", ".tsv")):
         return name.endswith(".parquet")
     try:

@@ -45,7 +45,15 @@ from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["PARTS", "first_look", "has_rounds", "holds_rings", "mean_delay", "open_observation"]
+__all__ = [
+    "PARTS",
+    "first_look",
+    "has_rounds",
+    "holds_relays",
+    "holds_rings",
+    "mean_delay",
+    "open_observation",
+]
 
 PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
@@ -398,6 +406,14 @@ def holds_rings(path: Path) -> bool:
             columns = parquet.columns(Source(path, packed=False))
             return has_ring_columns(columns)
     return False
+
+
+def holds_relays(path: Path) -> bool:
+    """Whether a file that may be a graph is a document of relays and the links between them."""
+    if not path.is_file() or not path.name.lower().removesuffix(".gz").endswith(".json"):
+        return False
+    with reading(path):
+        return _json_kind(path, guess=False) == "relays"
 
 
 def _text_kind(path: Path) -> str:

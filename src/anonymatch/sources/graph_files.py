@@ -1,4 +1,4 @@
-"""Graphs from files, of edges or of rings: what counts, posteriors and samples begin with."""
+"""Graphs from files, of edges, rings or relays: what counts, posteriors and samples begin with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.graph import FileNote, Graph
 from anonymatch.graph import read as read_edges
-from anonymatch.sources.detect import holds_rings
+from anonymatch.sources.detect import holds_relays, holds_rings
+from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.rings import read_rings
 
 __all__ = ["read"]
@@ -23,13 +24,14 @@ def read(
     spends: str | None = None,
     merging: float | None = None,
 ) -> Graph:
-    r"""Read a graph from a file of edges, or of rings.
+    r"""Read a graph from a file of edges, of rings, or of relays.
 
     Parameters
     ----------
     path : path
         A .csv, .tsv, .parquet, .mtx, .npz, .json or .jsonl file; text formats may end in .gz. Rings
-        are known by a table's columns ``ring`` and ``member``, or by the keys of a document.
+        are known by a table's columns ``ring`` and ``member``, or by the keys of a document, and
+        relays by theirs.
     decoys, spends, merging : optional
         Of rings, as in :func:`audit`: weights of their members beside what the file says.
 
@@ -63,14 +65,19 @@ def read(
     """
     file = as_path(path)
     told = {"decoys": decoys, "spends": spends, "merging": merging}
-    if not holds_rings(file):
+    if holds_rings(file):
+        observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
+    else:
+        relays = holds_relays(file)
         for name, value in told.items():
             if value is not None:
+                what = "relays" if relays else "edges"
                 raise InputError(
-                    Argument(name), " is for rings, and this is edges; leave it out"
+                    Argument(name), f" is for rings, and this is {what}; leave it out"
                 ).about(file)
-        return read_edges(file)
-    observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
+        if not relays:
+            return read_edges(file)
+        observation = read_relays(file)
     for note in observation.notes:
         warnings.warn(f"{file}: {note}", FileNote, stacklevel=2)
     assert observation.graph is not None

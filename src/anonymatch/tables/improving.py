@@ -495,7 +495,10 @@ def _notion(name: str) -> str:
 def write_generalised(
     found: Generalised, released: str | PathLike[str], path: str | PathLike[str]
 ) -> None:
-    """The released table with its changed cells, without the rows left out, as CSV."""
+    """The released table with its changed cells, without the rows left out, as CSV.
+
+    Fields are parted as they are in the released table.
+    """
     if as_path(path).suffix.lower() != ".csv":
         raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl

@@ -89,15 +89,16 @@ class PossibleLinks:
         return slice(int(self.begins[kind]), int(self.begins[kind + 1]))
 
     def needed_by_others(self, kind: int) -> Needed:
-        """Rows that fit people of a kind and that others must have."""
+        """Rows that fit people of a kind and that only others can have."""
         release, pairs = self.release, self.of_kind(kind)
         gone = self.classes[pairs][~self.possible[pairs]]
         gone = gone[gone < len(release.class_sizes)]
-        holding = np.isin(self.classes, gone) & (self.flow > 0) & (self.kinds != self.nobody)
+        # Not those alone who have them in the one flow that was found: others may in other ways.
+        having = np.isin(self.classes, gone) & self.possible & (self.kinds != self.nobody)
         return Needed(
             release,
             np.flatnonzero(np.isin(release.class_of, gone)),
-            np.flatnonzero(np.isin(release.kind_of, self.kinds[holding])),
+            np.flatnonzero(np.isin(release.kind_of, self.kinds[having])),
         )
 
 
@@ -132,7 +133,7 @@ class Links(PossibleLinks):
 
 
 class Needed(NamedTuple):
-    """Rows, and the people who must have them."""
+    """Rows, and the people who alone can have them."""
 
     release: Release
     rows: Ints
@@ -145,7 +146,7 @@ class Needed(NamedTuple):
         return names(named, total=len(self.people))
 
     def in_words(self) -> str:
-        return f"{plural(len(self.rows), 'row')} that would fit must be of {self.who}"
+        return f"{plural(len(self.rows), 'row')} that would fit can only be of {self.who}"
 
 
 def possible_links(release: Release) -> PossibleLinks:

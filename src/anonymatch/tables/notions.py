@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import names as several_names
 from anonymatch.running import Budget
@@ -182,8 +182,7 @@ def _barest_person(
     if not len(kinds):
         return Notion(kind=kind, value=None)
     barest = int(kinds[rows[kinds].argmin()])
-    who = np.flatnonzero(release.kind_of == barest)
-    person = several_names([release.person_name(one) for one in who[:4].tolist()], total=len(who))
+    person = _people(release, release.kind_of == barest)
     others = facts.possible.needed_by_others(barest) if needed else None
     if others is not None and len(others.people):
         person += f"; {others.in_words()}"
@@ -193,6 +192,12 @@ def _barest_person(
         decided_by=person,
         by_class=_by_smallest_class(release, kinds, rows),
     )
+
+
+def _people(release: Release, chosen: Bools) -> str:
+    """Some of the people by name."""
+    who = np.flatnonzero(chosen)
+    return several_names([release.person_name(one) for one in who[:4].tolist()], total=len(who))
 
 
 def _by_smallest_class(release: Release, kinds: Ints, rows: Ints) -> Floats:

@@ -72,7 +72,9 @@ class TableFindings:
 
     def headline(self, identified: int, counted: int) -> str:
         """Who is at risk, in a sentence."""
-        people = plural(counted, "person", "people")
+        # Where people were left out, these are all who fit a row: nobody knows which of them.
+        where = "who may be in the release" if self.release.lost else "in the release"
+        people = f"{plural(counted, 'person', 'people')} {where}"
         if not counted:
             return "Nobody of the original table is in the release."
         if not identified:
@@ -80,12 +82,12 @@ class TableFindings:
             among = (
                 "" if least is None else f"; everybody has {least:,.0f} rows or more to hide among"
             )
-            return f"None of {people} in the release is identified{among}."
+            return f"None of {people} is identified{among}."
         if identified == counted:
-            return f"All {people} in the release are identified."
+            return f"All {people} are identified."
         share = percent(identified / counted)
         verb = "is" if identified == 1 else "are"
-        return f"{identified:,} of {people} in the release ({share}) {verb} identified."
+        return f"{identified:,} of {people} ({share}) {verb} identified."
 
     def sentences(self) -> tuple[str, ...]:
         """Values that are certain, and what only matching shows, with the chain of reasons."""
@@ -102,9 +104,10 @@ class TableFindings:
         told = [f"The {found.column} of {plural(certain, 'person', 'people')} is certain."]
         lone = int(sizes[found.alone].sum())
         if lone:
+            fit, have = ("fits", "has") if lone == 1 else ("fit", "have")
             told.append(
-                f"Of {plural(lone, 'person', 'people')} since nobody else fits their row, though "
-                "they fit rows with other values."
+                f"{lone:,} of them {fit} rows with other values, too, but {have} a row that nobody "
+                "else fits."
             )
         matched = np.flatnonzero(found.by_matching[release.kind_of])
         if len(matched):
@@ -124,8 +127,8 @@ class TableFindings:
         shown = several_names(rows, total=len(others.rows))
         these = "it" if len(others.rows) == 1 else "these"
         return (
-            f"{person} fits {shown} too, but {others.who} must have {these}, so that {person} has "
-            f"{value}"
+            f"{person} fits {shown} too, but only {others.who} can have {these}, so that {person} "
+            f"has {value}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import anonymatch as am
+from anonymatch.cli import main
 from anonymatch.sources.formats.relay_files import read_relays
 
 FIGURE: dict[str, Any] = {
@@ -144,3 +145,17 @@ def test_what_is_no_topology_is_named(tmp_path: Path, text: str) -> None:
         read_relays(save(tmp_path, text))
 
     assert "\n" not in str(caught.value)
+
+
+def test_relays_are_read_as_a_graph_by_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = save(tmp_path, FIGURE)
+    assert am.read(path) == read_relays(path).graph
+    for command in ("count", "posterior", "sample", "blocks", "metrics", "attack"):
+        assert main([command, str(path), "--json"]) == 0
+        capsys.readouterr()
+    assert main(["count", str(path), "--json", "--exact"]) == 0
+    assert json.loads(capsys.readouterr().out)["value"] == "11/108"
+    assert main(["count", str(path), "--merging", "3"]) == 2
+    assert "--merging is for rings, and this is relays" in capsys.readouterr().err

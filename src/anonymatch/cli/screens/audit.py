@@ -42,9 +42,7 @@ def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rendera
     screen += _worst(audit)
     screen += _attack(audit)
     if audit.score is not None:
-        screen.append(
-            elements.paragraph(_score(audit.score, "log" if audit.rings is None else "file"))
-        )
+        screen.append(elements.paragraph(_score(audit.score, rings=audit.rings is not None)))
     for note in audit.notes:
         screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
     screen.append(elements.paragraph(" ".join(audit.caveats)))
@@ -179,9 +177,7 @@ def _degree(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
 def _ways(count: am.Count) -> str:
     if count.exact and count.log < _SHORT:
         return numbers.count(count.value, count.log)
-    if count.high - count.low < 1e-6 * max(count.log, 1.0):
-        return numbers.power(count.log)
-    return f"2^{count.low / _LN2:.5g} to 2^{count.high / _LN2:.5g}"
+    return numbers.powers(count.log, count.low, count.high)
 
 
 def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
@@ -310,9 +306,9 @@ def _bits_of_all(audit: am.Audit) -> str:
     return interval_text(Interval(count.log2, count.low / _LN2, count.high / _LN2))
 
 
-def _score(score: am.Score, where: str) -> str:
+def _score(score: am.Score, *, rings: bool) -> str:
     line = (
-        f"Against the truth in the {where}: {numbers.percent(score.right)} of "
+        f"Against the truth in the {'file' if rings else 'log'}: {numbers.percent(score.right)} of "
         f"{numbers.plural(score.guesses, 'guess', 'guesses')} are right, "
         f"{numbers.percent(score.promised)} were promised"
     )
@@ -322,9 +318,10 @@ def _score(score: am.Score, where: str) -> str:
         do = "does" if score.impossible == 1 else "do"
         pairs = numbers.plural(score.impossible, "true pair")
         return f"{line}. But {pairs} {do} not fit the law at all: it is NOT the law of this log."
-    return f"{line}; promises are NOT kept: see the law."
+    see = "see --decoys, --spends and --merging" if rings else "see the law"
+    return f"{line}; promises are NOT kept: {see}."
 
 
 def _method(audit: am.Audit) -> str:
     seed = "" if audit.confidence == 1.0 else f", seed {audit.seed}"
-    return f"By {audit.count.method}{seed}, in {audit.seconds:.2g} s."
+    return f"By {audit.count.method}{seed}, in {numbers.took(audit.seconds)}."

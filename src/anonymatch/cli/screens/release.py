@@ -53,7 +53,7 @@ def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rende
         elements.paragraph(
             "All ways to match people and rows are taken as equally likely; whoever knows more "
             "than the identifiers does better. By "
-            f"{audit.count.method}, {_sure(audit)}, in {audit.seconds:.3g} s."
+            f"{audit.count.method}, {_sure(audit)}, in {numbers.took(audit.seconds)}."
         )
     )
     return screen

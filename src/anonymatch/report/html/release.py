@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymatch._native import version
 from anonymatch.audits import Audit, Gate, best_grouping
-from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.base.numbers import amount, percent, plural, powers, shown, span, took
 from anonymatch.charts import bar_chart, embedded
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.tables import Cell, HtmlTable
@@ -258,12 +258,13 @@ def _worth(table: TableFindings) -> Section:
 
 def _method(audit: Audit, command: str | None) -> Section:
     sure = "exact" if audit.exact else f"intervals hold with {percent(audit.confidence)}"
+    entropy = audit.entropy
     facts = [
         ("counted by", audit.count.method),
         ("figures", sure),
-        ("ways to match", f"2^{audit.count.log2:,.6g}"),
-        ("entropy per person", f"{amount(audit.entropy.value)} bits"),
-        ("took", f"{audit.seconds:.3g} s"),
+        ("ways to match", powers(audit.count.log, audit.count.low, audit.count.high)),
+        ("entropy per person", f"{span(entropy.value, entropy.low, entropy.high)} bits"),
+        ("took", took(audit.seconds)),
         ("made by", f"anonymatch {version}"),
     ]
     caveat = (

@@ -172,12 +172,27 @@ def wider(one: str, other: str) -> str | None:
     if ranges[0] is not None and ranges[1] is not None:
         return _range(ranges[0], ranges[1])
     if len(one) == len(other) and not any(character in one + other for character in "{}|"):
-        pattern = "".join(a if a == b else "*" for a, b in zip(one, other, strict=True))
+        pattern = _shared(one, other)
         if "*" in one + other or pattern[0] != "*":
             return pattern if pattern.strip("*") else ""
     members = {text.strip() for cell in (one, other) for text in _members(cell) or [cell]}
     simple = not any(character in text for text in members for character in ",;|{}*")
     return "{" + ",".join(sorted(members)) + "}" if simple else None
+
+
+def _shared(one: str, other: str) -> str:
+    """Stars where two cells of one length differ, and from there on if both have stars last alone:
+    what follows in a code means something only after what comes before.
+
+    Examples
+    --------
+    >>> _shared("10200", "11210"), _shared("102**", "112**"), _shared("1**45", "1*345")
+    ('1****', '1****', '1**45')
+    """
+    pattern = "".join(a if a == b else "*" for a, b in zip(one, other, strict=True))
+    if "*" in one.rstrip("*") or "*" in other.rstrip("*"):
+        return pattern
+    return pattern.partition("*")[0].ljust(len(one), "*")
 
 
 def _point(cell: str) -> tuple[float, float, bool, bool] | None:
