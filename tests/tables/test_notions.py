@@ -251,3 +251,10 @@ def test_presence_is_decided_by_those_who_are_in_the_release_most_surely(tmp_pat
     assert found is not None
     assert found.notions["presence"].value == 1.0
     assert found.notions["presence"].decided_by == "cem, dan"
+
+
+def test_rows_are_counted_though_people_were_left_out(tmp_path: Path) -> None:
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 35, 36]}
+    result = audit(tmp_path, people, {"age": ["20-29", "20-29", "30-39"], "illness": "flu"})
+
+    assert (result.n_users, result.n_behaviours) == (4, 3)

@@ -640,24 +640,24 @@ def _count(graph: Graph, resources: Resources) -> Count:
             )
         except BudgetError:
             pass
-    share = replace(resources.budget, seconds=resources.budget.seconds / 3)
     return counting.count(
         graph,
         exact=False,
-        budget=share,
+        budget=_share_of(resources.budget, 3),
         seed=resources.seed,
         progress=resources.stage(),
         **execution,
     )
 
 
-def _for_probabilities(budget: Budget) -> Budget:
-    return replace(budget, seconds=budget.seconds / 2)
+def _share_of(budget: Budget, parts: int) -> Budget:
+    """Of the seconds that were asked for; if none were, a good answer soon is wanted."""
+    return replace(budget, seconds=budget.seconds / parts) if budget.chosen else budget
 
 
 def _planned_exactly(graph: Graph, resources: Resources) -> bool:
     """Whether all probabilities are predicted to fit: estimates of other kinds are not worth it."""
-    share = _for_probabilities(resources.budget)
+    share = _share_of(resources.budget, 2)
     plan = counting.plan_posterior(graph, budget=share)
     return plan.seconds <= share.seconds and plan.memory <= share.memory
 
@@ -666,7 +666,7 @@ def _probabilities(graph: Graph, resources: Resources) -> Posterior:
     """Probabilities of all edges; NaN in blocks that the budget does not reach."""
     return counting.known_posterior(
         graph,
-        budget=_for_probabilities(resources.budget),
+        budget=_share_of(resources.budget, 2),
         seed=resources.seed,
         executor=resources.executor,
         progress=resources.stage(),

@@ -344,8 +344,10 @@ class Audit(Summarised):
 
     @property
     def n_behaviours(self) -> int:
-        lost = 0 if self.observation.graph is None else self.observation.lost
-        return len(self.answers.users.behaviours) - lost
+        """Messages out, rows and the like; places for those who are lost are none of them."""
+        observation = self.observation
+        places = observation.graph is not None and observation.release is None
+        return len(self.answers.users.behaviours) - (observation.lost if places else 0)
 
     @property
     def count(self) -> Count:

@@ -154,7 +154,7 @@ def possible_links(release: Release) -> PossibleLinks:
     alone = release.rows_of_nobody
     if len(alone) > release.spare:
         row = int(alone[0])
-        others = "" if len(alone) == 1 else f" (and {len(alone) - 1:,} other rows likewise)"
+        others = "" if len(alone) == 1 else f" (and {plural(len(alone) - 1, 'other row')} likewise)"
         raise InputError(
             f"it fits nobody: {release.misfit(row)}{others}; was the release made from this table, "
             "and do these columns identify?"

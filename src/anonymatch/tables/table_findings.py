@@ -84,7 +84,7 @@ class TableFindings:
             )
             return f"None of {people} is identified{among}."
         if identified == counted:
-            return f"All {people} are identified."
+            return f"{people} is identified." if counted == 1 else f"All {people} are identified."
         share = percent(identified / counted)
         verb = "is" if identified == 1 else "are"
         return f"{identified:,} of {people} ({share}) {verb} identified."

@@ -45,7 +45,7 @@ def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rende
     screen.append(
         elements.paragraph(
             f"What is left: cells leave open {numbers.percent(used.loss)} of the values of a "
-            f"column on average, {numbers.amount(used.mean_class)} rows are equal on average, "
+            f"column and a class has {numbers.amount(used.mean_class)} equal rows, on average; "
             f"discernibility {used.discernibility:,}."
         )
     )
