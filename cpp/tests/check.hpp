@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <type_traits>
 
 namespace check {
@@ -17,6 +18,17 @@ bool same(const Left& left, const Right& right) {
     } else {
         return left == right;
     }
+}
+
+/// Whether a call says that its arguments are wrong.
+template <class Call>
+bool refused(Call call) {
+    try {
+        call();
+    } catch (const std::invalid_argument&) {
+        return true;
+    }
+    return false;
 }
 
 inline int report(const char* program) {

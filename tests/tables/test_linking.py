@@ -13,7 +13,7 @@ from scipy.special import gammaln
 import anonymatch as am
 from anonymatch.running import Budget
 from anonymatch.sources import Release
-from anonymatch.tables import Links, chain, link, linking
+from anonymatch.tables import Links, block_solutions, chain, link
 
 
 def release(fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]) -> Release:
@@ -59,7 +59,7 @@ def test_counts_and_shares_are_those_of_all_ways_one_by_one(
     monkeypatch: pytest.MonkeyPatch, *, written_down: bool
 ) -> None:
     if not written_down:
-        monkeypatch.setattr(linking, "_SMALL", -1)
+        monkeypatch.setattr(block_solutions, "_SMALL", -1)
     rng = np.random.default_rng(5)
     solved = impossible = 0
     for _ in range(120):
@@ -162,7 +162,7 @@ def test_classes_within_each_other_are_in_closed_form(*, turned: bool) -> None:
 def test_intervals_of_drawn_blocks_hold_as_often_as_they_say(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(linking, "_SMALL", -1)
+    monkeypatch.setattr(block_solutions, "_SMALL", -1)
     monkeypatch.setattr(chain, "_NEAR", 0.02)  # a short run, so that errors are there to be seen
     rng = np.random.default_rng(9)
     inside = pairs = 0

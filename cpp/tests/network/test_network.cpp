@@ -25,16 +25,6 @@ bool near(double a, double b, double error = 1e-12) {
     return std::abs(a - b) < error;
 }
 
-template <class Call>
-bool refused(Call call) {
-    try {
-        call();
-    } catch (const std::invalid_argument&) {
-        return true;
-    }
-    return false;
-}
-
 /// Mixes A, B, then C, D; three messages come to A and two to B. 64 histories, counted by hand.
 Log small() {
     return {{-1, -1, -1, 0, -1, 1, -1, 0, 2, 0, 1, 3, 2, 2, 3},
@@ -91,10 +81,10 @@ void check_refused() {
     log.from[0] = 1;
     CHECK(network_inside(log.events())[0] == -1);
     log.from[0] = 4;
-    CHECK(refused([&] { (void)network_inside(log.events()); }));
+    CHECK(check::refused([&] { (void)network_inside(log.events()); }));
     const Log good = small();
     const Ints inside = network_inside(good.events());
-    CHECK(refused(
+    CHECK(check::refused(
         [&] { (void)network_forward(good.events(), inside, Numbers{3}, Numbers{-1}, {}, {}); }));
 }
 

@@ -94,21 +94,11 @@ void a_stretch_goes_on_where_the_last_one_ended() {
     CHECK(again.sums.empty() && again.matchings.empty());
 }
 
-template <class Call>
-bool refused(Call call) {
-    try {
-        call();
-    } catch (const std::invalid_argument&) {
-        return true;
-    }
-    return false;
-}
-
 void what_is_no_block_or_no_start_is_refused() {
     const Case test;
     const am::SpareChain chain(test.block());
     const auto from = [&](const std::vector<std::int32_t>& start, double rest) {
-        return refused([&] { (void)chain.run(start, 1, 0, 1, 1, rest, {}); });
+        return check::refused([&] { (void)chain.run(start, 1, 0, 1, 1, rest, {}); });
     };
     CHECK(from({0, 1, 3}, 0.0));
     CHECK(from({0, 1, 0, 4}, 0.0));  // a column twice
@@ -117,11 +107,11 @@ void what_is_no_block_or_no_start_is_refused() {
     CHECK(!from({-1, 1, 0, 4}, 0.5));
     const std::vector<std::int32_t> empty{0, 0, 2}, two{0, 2}, unsorted{1, 0}, pair{0, 1};
     const std::vector<double> heavy{1.0, 2.0}, nothing{0.0, 0.0};
-    CHECK(refused([&] { am::SpareChain({2, empty, pair, {}}); }));
-    CHECK(refused([&] { am::SpareChain({2, two, unsorted, {}}); }));
-    CHECK(refused([&] { am::SpareChain({1, two, pair, {}}); }));
-    CHECK(refused([&] { am::SpareChain({2, two, pair, heavy}); }));
-    CHECK(refused([&] { am::SpareChain({2, two, pair, nothing}); }));
+    CHECK(check::refused([&] { am::SpareChain({2, empty, pair, {}}); }));
+    CHECK(check::refused([&] { am::SpareChain({2, two, unsorted, {}}); }));
+    CHECK(check::refused([&] { am::SpareChain({1, two, pair, {}}); }));
+    CHECK(check::refused([&] { am::SpareChain({2, two, pair, heavy}); }));
+    CHECK(check::refused([&] { am::SpareChain({2, two, pair, nothing}); }));
 }
 
 void it_gives_up_when_told() {

@@ -69,25 +69,15 @@ void a_stretch_is_a_function_of_its_arguments() {
     CHECK(chain.run(test.start, 1, 3, 100, unlimited).means != one.means);
 }
 
-template <class Call>
-bool refused(Call call) {
-    try {
-        call();
-    } catch (const std::invalid_argument&) {
-        return true;
-    }
-    return false;
-}
-
 void what_is_no_table_is_refused() {
     const Case test;
     const am::TableChain chain(test.kinds, test.classes, test.people);
     using Numbers = std::vector<std::int32_t>;
-    CHECK(refused([&] { (void)chain.run(Numbers{1, 2}, 1, 0, 1, unlimited); }));
-    CHECK(refused([&] { (void)chain.run(Numbers{4, 0, 3, 0, 0, -5}, 1, 0, 1, unlimited); }));
-    CHECK(refused([&] { (void)chain.run(Numbers{4, 0, 3, 0, 0, 4}, 1, 0, 1, unlimited); }));
+    CHECK(check::refused([&] { (void)chain.run(Numbers{1, 2}, 1, 0, 1, unlimited); }));
+    CHECK(check::refused([&] { (void)chain.run(Numbers{4, 0, 3, 0, 0, -5}, 1, 0, 1, unlimited); }));
+    CHECK(check::refused([&] { (void)chain.run(Numbers{4, 0, 3, 0, 0, 4}, 1, 0, 1, unlimited); }));
     const auto made = [](const Numbers& kinds, const Numbers& classes, const Numbers& people) {
-        return refused([&] { am::TableChain(kinds, classes, people); });
+        return check::refused([&] { am::TableChain(kinds, classes, people); });
     };
     CHECK(made({}, {}, {}));
     CHECK(made({0, 0}, {1, 0}, {1, 1}));

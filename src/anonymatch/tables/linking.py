@@ -12,34 +12,25 @@ all others are not: what remains falls into blocks that do not touch each other.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anonymatch import counting
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import plural
 from anonymatch.base.text import names
-from anonymatch.graph import Edges, Graph, Names
 from anonymatch.running import Budget
 from anonymatch.sources import Release
-from anonymatch.tables.chain import chain_shares
-from anonymatch.tables.enclosure import block_log
-from anonymatch.tables.nested import nested
+from anonymatch.tables.block_solutions import LinkBlock, solve_blocks
+from anonymatch.tables.flows import flow_entries, largest_flow
 
 __all__ = ["Links", "PossibleLinks", "link", "possible_links"]
 
-_SMALL = 60_000  # edges of a block that are written down, so that every exact method may be tried
 _NAMED = 4  # people of a sentence
-_QUICK = 3.0  # predicted seconds of exact methods that are tried
-_CHAINS = 0.8  # of the time is for probabilities, the rest for the count
-_LEAST = 0.05  # seconds of a block, however many there are
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,7 +168,7 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
     found = possible_links(release)
     share, low, high = (np.zeros(len(found.kinds)) for _ in range(3))
     groups = _by_block(found.block)
-    solved = _solve_all([_block(found, pairs) for pairs in groups], budget, seed)
+    solved = solve_blocks([_block(found, pairs) for pairs in groups], budget, seed)
     for pairs, one in zip(groups, solved, strict=True):
         share[pairs], low[pairs], high[pairs] = one.share, one.low, one.high
     alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
@@ -231,41 +222,10 @@ def _flow(
     release: Release, kinds: Ints, classes: Ints, kind_sizes: Ints, class_sizes: Ints
 ) -> Ints:
     """How many people of each kind have rows of each class, in some way to match all."""
-    value, flow, found = _largest_flow(kinds, classes, kind_sizes, class_sizes)
+    value, flow, found = largest_flow(kinds, classes, kind_sizes, class_sizes)
     if value < int(kind_sizes.sum()):
         raise _impossible(release, found, kind_sizes, class_sizes, kinds, classes)
     return flow
-
-
-def _largest_flow(
-    kinds: Ints, classes: Ints, kind_sizes: Ints, class_sizes: Ints
-) -> tuple[int, Ints, Any]:
-    """As many people with rows as can be: their number, by pairs, and as a network."""
-    import scipy.sparse as sparse
-    from scipy.sparse.csgraph import maximum_flow
-
-    left, right = len(kind_sizes), len(class_sizes)
-    source, sink = left + right, left + right + 1
-    begin = np.concatenate((np.full(left, source), kinds, left + np.arange(right)))
-    end = np.concatenate((np.arange(left), left + classes, np.full(right, sink)))
-    most = np.minimum(kind_sizes[kinds], class_sizes[classes])
-    capacity = np.concatenate((kind_sizes, most, class_sizes)).astype(np.int32)
-    network = sparse.csr_array((capacity, (begin, end)), shape=(sink + 1, sink + 1))
-    found = maximum_flow(network, source, sink)
-    return int(found.flow_value), _entries(found.flow, kinds, left + classes), found.flow
-
-
-def _entries(matrix: Any, rows: Ints, columns: Ints) -> Ints:
-    """Those of a sparse matrix at these places; 0 where it has none."""
-    entries = matrix.tocoo()
-    keys = entries.row.astype(np.int64) * matrix.shape[1] + entries.col
-    order = np.argsort(keys)
-    wanted = rows * matrix.shape[1] + columns
-    place = np.minimum(np.searchsorted(keys[order], wanted), max(len(keys) - 1, 0))
-    if not len(keys):
-        return np.zeros(len(wanted), dtype=np.int64)
-    values = entries.data[order][place].astype(np.int64)
-    return np.where(keys[order][place] == wanted, values, 0)
 
 
 def _impossible(
@@ -276,8 +236,8 @@ def _impossible(
     from scipy.sparse.csgraph import breadth_first_order
 
     left, right = len(kind_sizes), len(class_sizes)
-    used = _entries(flow, kinds, left + classes)
-    out = _entries(flow, np.full(left, left + right), np.arange(left))
+    used = flow_entries(flow, kinds, left + classes)
+    out = flow_entries(flow, np.full(left, left + right), np.arange(left))
     start = int(np.argmax(kind_sizes - out > 0))
     back = used > 0
     begin = np.concatenate((kinds, left + classes[back]))
@@ -326,252 +286,13 @@ def _by_block(block: Ints) -> list[Ints]:
     return np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
 
 
-# ---- one block
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Block:
-    """Kinds and classes by numbers of their own; pairs in the order in which they were given."""
-
-    kinds: Ints
-    classes: Ints
-    people: Ints  # of each kind
-    rows: Ints  # of each class
-    flow: Ints
-
-    @property
-    def edges(self) -> int:
-        return int(self.people[self.kinds] @ self.rows[self.classes])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Solved:
-    share: Floats
-    low: Floats
-    high: Floats
-    log: float
-    least: float
-    most: float
-    exact: bool
-    drawn: bool
-    method: str
-    total: Callable[[], int] | None
-
-
-def _block(found: PossibleLinks, pairs: Ints) -> _Block:
+def _block(found: PossibleLinks, pairs: Ints) -> LinkBlock:
     own_kinds, kind_numbers = np.unique(found.kinds[pairs], return_inverse=True)
     own_classes, class_numbers = np.unique(found.classes[pairs], return_inverse=True)
-    return _Block(
+    return LinkBlock(
         kinds=kind_numbers,
         classes=class_numbers,
         people=found.kind_sizes[own_kinds],
         rows=found.class_sizes[own_classes],
         flow=found.flow[pairs],
-    )
-
-
-def _solve_all(blocks: list[_Block], budget: Budget, seed: int) -> list[_Solved]:
-    """Each block; those that take time share what the budget leaves as they are large."""
-    solved = {at: one for at, block in enumerate(blocks) if (one := _in_closed_form(block))}
-    hard = [at for at in range(len(blocks)) if at not in solved]
-    hard.sort(key=lambda at: blocks[at].edges)  # what small ones leave goes to the large ones
-    left = sum(blocks[at].edges for at in hard)
-    end = time.monotonic() + budget.seconds
-    for at in hard:
-        share = (end - time.monotonic()) * blocks[at].edges / left
-        allowed = replace(budget, seconds=max(share, min(_LEAST, budget.seconds)))
-        solved[at] = _solve(blocks[at], allowed, seed)
-        left -= blocks[at].edges
-    return [solved[at] for at in range(len(blocks))]
-
-
-def _in_closed_form(block: _Block) -> _Solved | None:
-    number = int(block.people.sum())
-    if len(block.kinds) == len(block.people) * len(block.rows):
-        share = block.rows[block.classes] / number
-        return _closed(share, math.lgamma(number + 1), lambda: math.factorial(number))
-    if len(block.kinds) == len(block.people) + len(block.rows) - 1:
-        # Without a closed way there is one table alone.
-        log = _log_factorials(block.people) + _log_factorials(block.rows)
-        return _closed(
-            block.flow / block.people[block.kinds],
-            log - _log_factorials(block.flow),
-            lambda: _factorials(block.people) * _factorials(block.rows) // _factorials(block.flow),
-        )
-    inwards = nested(block.kinds, block.classes, block.people, block.rows)
-    if inwards is not None:
-        return _closed(inwards.share, inwards.log, inwards.total)
-    outwards = nested(block.classes, block.kinds, block.rows, block.people)
-    if outwards is not None:  # shares of rows there
-        share = outwards.share * block.rows[block.classes] / block.people[block.kinds]
-        return _closed(share, outwards.log, outwards.total)
-    return None
-
-
-def _closed(share: Floats, log: float, total: Callable[[], int]) -> _Solved:
-    slack = _ROUNDING * share
-    near = _ROUNDING * abs(log)
-    return _Solved(
-        share=share,
-        low=share - slack,
-        high=np.minimum(share + slack, 1.0),
-        log=log,
-        least=log - near,
-        most=log + near,
-        exact=True,
-        drawn=False,
-        method="closed form",
-        total=total,
-    )
-
-
-def _log_factorials(numbers: Ints) -> float:
-    from scipy.special import gammaln
-
-    return float(gammaln(numbers + 1.0).sum())
-
-
-def _factorials(numbers: Ints) -> int:
-    """Their product."""
-    return math.prod(math.factorial(number) for number in numbers.tolist())
-
-
-def _solve(block: _Block, budget: Budget, seed: int) -> _Solved:
-    kind_groups = _groups(block.kinds, block.classes, len(block.people))
-    class_groups = _groups(block.classes, block.kinds, len(block.rows))
-    if int(kind_groups.max()) + 1 < len(block.people) or int(class_groups.max()) + 1 < len(
-        block.rows
-    ):
-        return _merged(block, kind_groups, class_groups, budget, seed)
-    if block.edges <= _SMALL:
-        return _written_down(block, budget, seed)
-    return _drawn(block, budget, seed)
-
-
-def _merged(
-    block: _Block, kind_groups: Ints, class_groups: Ints, budget: Budget, seed: int
-) -> _Solved:
-    """Kinds that fit the same classes, and classes that the same kinds fit, taken as one."""
-    n_classes = int(class_groups.max()) + 1
-    keys = kind_groups[block.kinds] * n_classes + class_groups[block.classes]
-    pairs, inverse = np.unique(keys, return_inverse=True)
-    rows = np.bincount(class_groups, block.rows).astype(np.int64)
-    whole = _Block(
-        kinds=pairs // n_classes,
-        classes=pairs % n_classes,
-        people=np.bincount(kind_groups, block.people).astype(np.int64),
-        rows=rows,
-        flow=np.bincount(inverse, block.flow).astype(np.int64),
-    )
-    one = _in_closed_form(whole) or _solve(whole, budget, seed)
-    part = block.rows[block.classes] / rows[class_groups[block.classes]]
-    share, low, high = (each[inverse] * part for each in (one.share, one.low, one.high))
-    return replace(one, share=share, low=low, high=high)
-
-
-def _groups(own: Ints, other: Ints, number: int) -> Ints:
-    """A number for each of ``own`` by which of ``other`` it is paired with."""
-    rng = np.random.default_rng(12345)  # two hashes of 64 bits: equal by chance once in 10^38
-    size = int(other.max()) + 1
-    hashes = [np.zeros(number, dtype=np.uint64) for _ in range(2)]
-    for one in hashes:
-        np.add.at(one, own, rng.integers(0, 2**64, size, dtype=np.uint64)[other])
-    _, numbers = np.unique(np.column_stack(hashes), axis=0, return_inverse=True)
-    return np.asarray(numbers.ravel(), dtype=np.int64)
-
-
-def _written_down(block: _Block, budget: Budget, seed: int) -> _Solved:
-    """As a graph of people and rows: counted, and exact where that is quick."""
-    graph, edge_pairs = _graph(block)
-    quick = replace(budget, seconds=min(budget.seconds / 2, _QUICK))
-    counted = counting.count(graph, budget=quick, seed=seed)
-    plan = counting.plan_posterior(graph, budget=quick)
-    if plan.seconds <= quick.seconds and plan.memory <= quick.memory:
-        solved = _exactly(block, counting.posterior(graph, budget=quick, seed=seed), edge_pairs)
-    else:
-        solved = _drawn(block, budget, seed)
-    return replace(
-        solved,
-        log=counted.log,
-        least=counted.low,
-        most=counted.high,
-        exact=solved.exact and counted.exact,
-        drawn=solved.drawn or counted.confidence < 1.0,
-        total=(lambda: int(counted.value)) if counted.exact else None,
-    )
-
-
-def _graph(block: _Block) -> tuple[Graph, Ints]:
-    """People and rows one by one, and the pair of classes of each edge."""
-    order = np.lexsort((block.classes, block.kinds))
-    begins = offsets(block.rows)
-    by_kind = np.split(order, np.flatnonzero(np.diff(block.kinds[order])) + 1)
-    rows = [
-        np.concatenate([np.arange(begins[k], begins[k + 1]) for k in block.classes[own].tolist()])
-        for own in by_kind
-    ]
-    pairs = [np.repeat(own, block.rows[block.classes[own]]) for own in by_kind]
-    everybody = np.repeat(np.arange(len(rows)), block.people).tolist()
-    degrees = np.array([len(rows[kind]) for kind in everybody], dtype=np.int64)
-    number = len(everybody)
-    graph = Graph(
-        Names.given(None, number, "user"),
-        Names.given(None, number, "behaviour"),
-        Edges(
-            indptr=offsets(degrees).astype(np.int32),
-            indices=np.concatenate([rows[kind] for kind in everybody]).astype(np.int32),
-            weights=None,
-            exact=None,
-        ),
-    )
-    return graph, np.concatenate([pairs[kind] for kind in everybody])
-
-
-def _exactly(block: _Block, posterior: counting.Posterior, edge_pairs: Ints) -> _Solved:
-    """All edges between a kind and a class are alike: a person's share is their sum."""
-    number, people = len(block.kinds), block.people[block.kinds]
-    share = np.bincount(edge_pairs, posterior.probabilities, number) / people
-    slack = np.bincount(edge_pairs, posterior.margins, number) / people
-    return _Solved(
-        share=share,
-        low=np.maximum(share - slack, 0.0),
-        high=np.minimum(share + slack, 1.0),
-        log=0.0,
-        least=0.0,
-        most=0.0,
-        exact=posterior.confidence == 1.0,
-        drawn=posterior.confidence < 1.0,
-        method=posterior.method,
-        total=None,
-    )
-
-
-def _drawn(block: _Block, budget: Budget, seed: int) -> _Solved:
-    """By chains over tables; the count between bounds that are proven."""
-    deadline = time.monotonic() + budget.seconds
-    # Another table to begin at: the flow that is found in the opposite order.
-    last_kind, last_class = len(block.people) - 1, len(block.rows) - 1
-    _, other, _ = _largest_flow(
-        last_kind - block.kinds, last_class - block.classes, block.people[::-1], block.rows[::-1]
-    )
-    drawn = chain_shares(
-        block.kinds, block.classes, block.people, (block.flow, other),
-        seconds=_CHAINS * (deadline - time.monotonic()), seed=seed,
-    )  # fmt: skip
-    mean, log, least, most = block_log(
-        block.kinds, block.classes, block.people, block.rows, flow=block.flow, deadline=deadline
-    )
-    # Chains that never close tell nothing: anything is possible then.
-    share, error = (mean / block.people[block.kinds], np.inf) if drawn is None else drawn
-    return _Solved(
-        share=share,
-        low=np.maximum(share - 2 * error, 0.0),
-        high=np.minimum(share + 2 * error, 1.0),
-        log=log,
-        least=least,
-        most=most,
-        exact=False,
-        drawn=drawn is not None,
-        method="Sinkhorn scaling" if drawn is None else "table chain",
-        total=None,
     )

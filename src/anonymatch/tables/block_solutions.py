@@ -1,0 +1,265 @@
+"""Probabilities and counts of the blocks of a release: closed forms, exact methods, chains."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anonymatch import counting
+from anonymatch.base.arrays import Floats, Ints, offsets
+from anonymatch.graph import Edges, Graph, Names
+from anonymatch.running import Budget
+from anonymatch.tables.chain import chain_shares
+from anonymatch.tables.enclosure import block_log
+from anonymatch.tables.flows import largest_flow
+from anonymatch.tables.nested import nested
+
+__all__ = ["LinkBlock", "SolvedBlock", "solve_blocks"]
+
+_SMALL = 60_000  # edges of a block that are written down, so that every exact method may be tried
+_QUICK = 3.0  # predicted seconds of exact methods that are tried
+_CHAINS = 0.8  # of the time is for probabilities, the rest for the count
+_LEAST = 0.05  # seconds of a block, however many there are
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinkBlock:
+    """Kinds and classes by numbers of their own; pairs in the order in which they were given."""
+
+    kinds: Ints
+    classes: Ints
+    people: Ints  # of each kind
+    rows: Ints  # of each class
+    flow: Ints
+
+    @property
+    def edges(self) -> int:
+        return int(self.people[self.kinds] @ self.rows[self.classes])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SolvedBlock:
+    """Probabilities of pairs, and the natural log of the ways to match, each with its interval."""
+
+    share: Floats
+    low: Floats
+    high: Floats
+    log: float
+    least: float
+    most: float
+    exact: bool
+    drawn: bool
+    method: str
+    total: Callable[[], int] | None
+
+
+def solve_blocks(blocks: list[LinkBlock], budget: Budget, seed: int) -> list[SolvedBlock]:
+    """Each block; those that take time share what the budget leaves as they are large."""
+    solved = {at: one for at, block in enumerate(blocks) if (one := _in_closed_form(block))}
+    hard = [at for at in range(len(blocks)) if at not in solved]
+    hard.sort(key=lambda at: blocks[at].edges)  # what small ones leave goes to the large ones
+    left = sum(blocks[at].edges for at in hard)
+    end = time.monotonic() + budget.seconds
+    for at in hard:
+        share = (end - time.monotonic()) * blocks[at].edges / left
+        allowed = replace(budget, seconds=max(share, min(_LEAST, budget.seconds)))
+        solved[at] = _solve(blocks[at], allowed, seed)
+        left -= blocks[at].edges
+    return [solved[at] for at in range(len(blocks))]
+
+
+def _in_closed_form(block: LinkBlock) -> SolvedBlock | None:
+    number = int(block.people.sum())
+    if len(block.kinds) == len(block.people) * len(block.rows):
+        share = block.rows[block.classes] / number
+        return _closed(share, math.lgamma(number + 1), lambda: math.factorial(number))
+    if len(block.kinds) == len(block.people) + len(block.rows) - 1:
+        # Without a closed way there is one table alone.
+        log = _log_factorials(block.people) + _log_factorials(block.rows)
+        return _closed(
+            block.flow / block.people[block.kinds],
+            log - _log_factorials(block.flow),
+            lambda: _factorials(block.people) * _factorials(block.rows) // _factorials(block.flow),
+        )
+    inwards = nested(block.kinds, block.classes, block.people, block.rows)
+    if inwards is not None:
+        return _closed(inwards.share, inwards.log, inwards.total)
+    outwards = nested(block.classes, block.kinds, block.rows, block.people)
+    if outwards is not None:  # shares of rows there
+        share = outwards.share * block.rows[block.classes] / block.people[block.kinds]
+        return _closed(share, outwards.log, outwards.total)
+    return None
+
+
+def _closed(share: Floats, log: float, total: Callable[[], int]) -> SolvedBlock:
+    slack = _ROUNDING * share
+    near = _ROUNDING * abs(log)
+    return SolvedBlock(
+        share=share,
+        low=share - slack,
+        high=np.minimum(share + slack, 1.0),
+        log=log,
+        least=log - near,
+        most=log + near,
+        exact=True,
+        drawn=False,
+        method="closed form",
+        total=total,
+    )
+
+
+def _log_factorials(numbers: Ints) -> float:
+    from scipy.special import gammaln
+
+    return float(gammaln(numbers + 1.0).sum())
+
+
+def _factorials(numbers: Ints) -> int:
+    """Their product."""
+    return math.prod(math.factorial(number) for number in numbers.tolist())
+
+
+def _solve(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
+    kind_groups = _groups(block.kinds, block.classes, len(block.people))
+    class_groups = _groups(block.classes, block.kinds, len(block.rows))
+    if int(kind_groups.max()) + 1 < len(block.people) or int(class_groups.max()) + 1 < len(
+        block.rows
+    ):
+        return _merged(block, kind_groups, class_groups, budget, seed)
+    if block.edges <= _SMALL:
+        return _written_down(block, budget, seed)
+    return _drawn(block, budget, seed)
+
+
+def _merged(
+    block: LinkBlock, kind_groups: Ints, class_groups: Ints, budget: Budget, seed: int
+) -> SolvedBlock:
+    """Kinds that fit the same classes, and classes that the same kinds fit, taken as one."""
+    n_classes = int(class_groups.max()) + 1
+    keys = kind_groups[block.kinds] * n_classes + class_groups[block.classes]
+    pairs, inverse = np.unique(keys, return_inverse=True)
+    rows = np.bincount(class_groups, block.rows).astype(np.int64)
+    whole = LinkBlock(
+        kinds=pairs // n_classes,
+        classes=pairs % n_classes,
+        people=np.bincount(kind_groups, block.people).astype(np.int64),
+        rows=rows,
+        flow=np.bincount(inverse, block.flow).astype(np.int64),
+    )
+    one = _in_closed_form(whole) or _solve(whole, budget, seed)
+    part = block.rows[block.classes] / rows[class_groups[block.classes]]
+    share, low, high = (each[inverse] * part for each in (one.share, one.low, one.high))
+    return replace(one, share=share, low=low, high=high)
+
+
+def _groups(own: Ints, other: Ints, number: int) -> Ints:
+    """A number for each of ``own`` by which of ``other`` it is paired with."""
+    rng = np.random.default_rng(12345)  # two hashes of 64 bits: equal by chance once in 10^38
+    size = int(other.max()) + 1
+    hashes = [np.zeros(number, dtype=np.uint64) for _ in range(2)]
+    for one in hashes:
+        np.add.at(one, own, rng.integers(0, 2**64, size, dtype=np.uint64)[other])
+    _, numbers = np.unique(np.column_stack(hashes), axis=0, return_inverse=True)
+    return np.asarray(numbers.ravel(), dtype=np.int64)
+
+
+def _written_down(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
+    """As a graph of people and rows: counted, and exact where that is quick."""
+    graph, edge_pairs = _graph(block)
+    quick = replace(budget, seconds=min(budget.seconds / 2, _QUICK))
+    counted = counting.count(graph, budget=quick, seed=seed)
+    plan = counting.plan_posterior(graph, budget=quick)
+    if plan.seconds <= quick.seconds and plan.memory <= quick.memory:
+        solved = _exactly(block, counting.posterior(graph, budget=quick, seed=seed), edge_pairs)
+    else:
+        solved = _drawn(block, budget, seed)
+    return replace(
+        solved,
+        log=counted.log,
+        least=counted.low,
+        most=counted.high,
+        exact=solved.exact and counted.exact,
+        drawn=solved.drawn or counted.confidence < 1.0,
+        total=(lambda: int(counted.value)) if counted.exact else None,
+    )
+
+
+def _graph(block: LinkBlock) -> tuple[Graph, Ints]:
+    """People and rows one by one, and the pair of classes of each edge."""
+    order = np.lexsort((block.classes, block.kinds))
+    begins = offsets(block.rows)
+    by_kind = np.split(order, np.flatnonzero(np.diff(block.kinds[order])) + 1)
+    rows = [
+        np.concatenate([np.arange(begins[k], begins[k + 1]) for k in block.classes[own].tolist()])
+        for own in by_kind
+    ]
+    pairs = [np.repeat(own, block.rows[block.classes[own]]) for own in by_kind]
+    everybody = np.repeat(np.arange(len(rows)), block.people).tolist()
+    degrees = np.array([len(rows[kind]) for kind in everybody], dtype=np.int64)
+    number = len(everybody)
+    graph = Graph(
+        Names.given(None, number, "user"),
+        Names.given(None, number, "behaviour"),
+        Edges(
+            indptr=offsets(degrees).astype(np.int32),
+            indices=np.concatenate([rows[kind] for kind in everybody]).astype(np.int32),
+            weights=None,
+            exact=None,
+        ),
+    )
+    return graph, np.concatenate([pairs[kind] for kind in everybody])
+
+
+def _exactly(block: LinkBlock, posterior: counting.Posterior, edge_pairs: Ints) -> SolvedBlock:
+    """All edges between a kind and a class are alike: a person's share is their sum."""
+    number, people = len(block.kinds), block.people[block.kinds]
+    share = np.bincount(edge_pairs, posterior.probabilities, number) / people
+    slack = np.bincount(edge_pairs, posterior.margins, number) / people
+    return SolvedBlock(
+        share=share,
+        low=np.maximum(share - slack, 0.0),
+        high=np.minimum(share + slack, 1.0),
+        log=0.0,
+        least=0.0,
+        most=0.0,
+        exact=posterior.confidence == 1.0,
+        drawn=posterior.confidence < 1.0,
+        method=posterior.method,
+        total=None,
+    )
+
+
+def _drawn(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
+    """By chains over tables; the count between bounds that are proven."""
+    deadline = time.monotonic() + budget.seconds
+    # Another table to begin at: the flow that is found in the opposite order.
+    last_kind, last_class = len(block.people) - 1, len(block.rows) - 1
+    _, other, _ = largest_flow(
+        last_kind - block.kinds, last_class - block.classes, block.people[::-1], block.rows[::-1]
+    )
+    drawn = chain_shares(
+        block.kinds, block.classes, block.people, (block.flow, other),
+        seconds=_CHAINS * (deadline - time.monotonic()), seed=seed,
+    )  # fmt: skip
+    mean, log, least, most = block_log(
+        block.kinds, block.classes, block.people, block.rows, flow=block.flow, deadline=deadline
+    )
+    # Chains that never close tell nothing: anything is possible then.
+    share, error = (mean / block.people[block.kinds], np.inf) if drawn is None else drawn
+    return SolvedBlock(
+        share=share,
+        low=np.maximum(share - 2 * error, 0.0),
+        high=np.minimum(share + 2 * error, 1.0),
+        log=log,
+        least=least,
+        most=most,
+        exact=False,
+        drawn=drawn is not None,
+        method="Sinkhorn scaling" if drawn is None else "table chain",
+        total=None,
+    )
