@@ -7,8 +7,11 @@ CTEST := $(BIN)/ctest
 PIP := $(BIN)/python -m pip install --quiet
 PACKAGE := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 CODE := src tests benchmarks docs examples
+TYPES := $(BIN)/mypy
+TESTS_CXX := $(CTEST) --preset dev --parallel 2
+TESTS_PYTHON := $(BIN)/pytest -n 2 --dist worksteal --quiet -m 'not slow' --durations=20
 
-.PHONY: demo test test-all install kernels test-kernel stub lint types imports browser \
+.PHONY: demo test test-types test-code test-all install kernels test-kernel stub lint types imports browser \
 	tests-python tests-python-slow tests-cxx tests-cxx-checked bench studio docs \
 	wheel test-wheel test-lowest test-arm test-clang lint-workflows changes clean
 
@@ -20,7 +23,17 @@ demo: install
 
 install: .venv/.installed kernels
 
-test: lint types imports tests-cxx tests-python
+# Types are checked while the tests run. Everything is built before, so that only one ninja runs.
+test: lint imports
+	@$(CMAKE) --build --preset dev --target _kernels cxx_tests -- --quiet
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going test-types test-code
+
+test-types:
+	$(TYPES)
+
+test-code:
+	$(TESTS_CXX)
+	$(TESTS_PYTHON)
 
 # What test leaves out: nothing runs twice.
 test-all: tests-cxx-checked tests-python-slow
@@ -78,7 +91,7 @@ lint: .venv/.tools
 	$(BIN)/codespell
 
 types: .venv/.tools kernels
-	$(BIN)/mypy
+	$(TYPES)
 
 imports: .venv/.tools kernels
 	$(BIN)/lint-imports
@@ -91,15 +104,15 @@ browser:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium > /dev/null || true; fi
 
 tests-python: .venv/.tools kernels
-	$(BIN)/pytest -n 2 --quiet -m 'not slow' --durations=20
+	$(TESTS_PYTHON)
 
 tests-python-slow: .venv/.tools .venv/.docs kernels browser
-	$(BIN)/pytest -n 2 --quiet -m slow --durations=20 tests
+	$(BIN)/pytest -n 2 --dist worksteal --quiet -m slow --durations=20 tests
 
 # As wheels have the kernels: optimised, without assertions.
 tests-cxx: build/dev/build.ninja
 	@$(CMAKE) --build --preset dev --target _kernels cxx_tests -- --quiet
-	$(CTEST) --preset dev --parallel 2
+	$(TESTS_CXX)
 
 # With sanitizers and without NDEBUG, so that the kernels' own assertions hold too; -O1 because
 # sanitizers are slow to optimise.

@@ -111,13 +111,13 @@ def _all(path: Path, messages: int, size: Size) -> Line:
     spent = time.process_time() - begin
     assert audit.answers.chosen is None
     assert audit.ceiling is not None
-    assert audit.entropy.value < audit.ceiling
+    assert audit.entropy.value < audit.ceiling.value
     return under(
         f"{messages:,} messages through 3x3, all as targets",
         spent,
         20.0 if size == "full" else None,
-        note=f"entropy {audit.entropy.value:.3f} bits, ceiling {audit.ceiling:.3f}, worst 1 % "
-        f"{audit.entropy_quantile(0.01).value:.3f}",
+        note=f"entropy {audit.entropy.value:.3f} bits, ceiling {audit.ceiling.value:.3f}, "
+        f"worst 1 % {audit.entropy_quantile(0.01).value:.3f}",
     )
 
 

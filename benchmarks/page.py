@@ -1,14 +1,19 @@
-"""The page of figures from a run: ``python -m benchmarks.page < run.json > docs/benchmarks.md``."""
+"""Write the figures of a run to the documentation: ``python -m benchmarks.page run.json``."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks.report import Line, summary
 
-__all__ = ["render"]
+__all__ = ["comparison", "render", "with_comparison"]
+
+_ROOT = Path(__file__).parent.parent
 
 _TITLES = {
     "dense": "Dense counts",
@@ -39,8 +44,8 @@ _INTRODUCTION = """\
 
 `make bench` installs the peers and prints these figures; `python -m benchmarks --quick` takes about
 a minute and a half, and `python -m benchmarks --json > run.json` followed by
-`python -m benchmarks.page < run.json > docs/benchmarks.md` writes this page again. Sections can be
-named: `python -m benchmarks dense sparse`.
+`python -m benchmarks.page run.json` writes this page and the comparison table of the README again.
+Sections can be named: `python -m benchmarks dense sparse`.
 
 How to read them:
 
@@ -63,6 +68,74 @@ How to read them:
   better of the two), scipy (`maximum_bipartite_matching` and `connected_components`), polars
   (`read_csv`).
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Peer:
+    """A program in the README's comparison, and the benchmark that it shares with anonymatch."""
+
+    software: str
+    strength: str
+    limitation: str
+    what: str  # the benchmark's name
+    peer: str  # the peer's name in that benchmark
+
+
+_PEERS = (
+    _Peer(
+        software="[thewalrus](https://github.com/XanaduAI/thewalrus)",
+        strength="permanents and hafnians, also complex",
+        limitation="64-bit integers overflow silently; no probabilities",
+        what="half full, n = 24",
+        peer="thewalrus int64",
+    ),
+    _Peer(
+        software="[FLINT](https://flintlib.org)",
+        strength="exact integers of any size",
+        limitation="dense matrices only",
+        what="half full, n = 26",
+        peer="FLINT",
+    ),
+    _Peer(
+        software="[exqalibur](https://pypi.org/project/exqalibur/)",
+        strength="fast floating-point permanents",
+        limitation="rounding error without a bound",
+        what="half full, n = 26",
+        peer="exqalibur float",
+    ),
+    _Peer(
+        software="[Graphillion](https://github.com/takemaru/graphillion)",
+        strength="queries over sets of matchings",
+        limitation="sparse graphs of a few dozen users",
+        what="3-regular, n = 40",
+        peer="Graphillion",
+    ),
+    _Peer(
+        software="scipy",
+        strength="one maximum matching of a huge graph",
+        limitation="does not count matchings",
+        what="blocks: random, 9 edges a user",
+        peer="scipy",
+    ),
+)
+_COMPARISON = re.compile(r"(<!-- comparison[^>]*-->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def comparison(page: str) -> str:
+    """Return the README's comparison table, with the figures of the page of benchmarks."""
+    rows = ["| software | strength | limitation here | benchmark | theirs | ours | ratio |"]
+    rows.append("|" + "---|" * 7)
+    measured = [line.strip("| ").split(" | ") for line in page.splitlines()]
+    for row in _PEERS:
+        (figures,) = (cells for cells in measured if cells[:1] + cells[2:3] == [row.what, row.peer])
+        about = (row.software, row.strength, row.limitation, row.what)
+        rows.append("| " + " | ".join((*about, figures[3], figures[1], figures[4])) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def with_comparison(readme: str, page: str) -> str:
+    """Return the README with the comparison table that belongs to the page of benchmarks."""
+    return _COMPARISON.sub(lambda found: found[1] + comparison(page) + found[2], readme)
 
 
 def render(run: dict[str, Any]) -> str:
@@ -106,4 +179,7 @@ def _table(lines: list[Line]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(render(json.load(sys.stdin)))
+    written = render(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    (_ROOT / "docs" / "benchmarks.md").write_text(written, encoding="utf-8")
+    front = _ROOT / "README.md"
+    front.write_text(with_comparison(front.read_text(encoding="utf-8"), written), encoding="utf-8")

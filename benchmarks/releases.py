@@ -66,7 +66,7 @@ def _column(
 
 
 def _release(columns: tuple[ColumnCells, ...], number: int) -> Release:
-    kind_of, class_of, indptr, indices = kinds_of_people(columns, number, number)
+    kind_of, class_of, indptr, indices = kinds_of_people(columns)
     return Release(
         columns=columns, kind_of=kind_of, class_of=class_of, indptr=indptr, indices=indices
     )
@@ -121,7 +121,7 @@ def _beside_chains(number: int, *, judged: bool) -> Line:
 def _improved(number: int, *, judged: bool) -> Line:
     release = recoded(number, seed=3)
     begin = time.process_time()
-    found = generalise(release, "k-anonymity", 5, budget=Budget(seconds=60.0))
+    found = generalise(release, {"k-anonymity": 5}, budget=Budget(seconds=60.0))
     seconds = time.process_time() - begin
     assert found.reached
     assert found.release.class_sizes.min() >= 5

@@ -20,7 +20,7 @@ TARGET = Path(__file__).parent / "mix.svg"
 README = Path(__file__).parents[1] / "README.md"
 FRONT = re.compile(r"^```sh\n(.*?)^```\n\n```text\n(.*?)^\.\.\.\n```$", re.MULTILINE | re.DOTALL)
 """The first commands of the README, and the lines of their output that it shows."""
-SHOWN = 11  # lines of it
+SHOWN = 17  # lines of it
 STEP, TOP, GAP, MARGIN = 62, 62, 170, 46
 PLAIN, CERTAIN, NEVER = "#2563eb", "#dc2626", "#b6bcc6"
 

@@ -6,10 +6,13 @@ And the fixtures that all tests share.
 from __future__ import annotations
 
 import os
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.browser import browser, browser_with
+from tests.patience import raise_limits
 
 __all__ = ["browser", "browser_with"]
 
@@ -25,25 +28,24 @@ for profile, examples in (("fast", 25), ("ci", 200), ("night", 2000)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 _SLOW_FIXTURES = {"browser", "browser_with"}  # a Chromium, a second and more a page
-# They race with other processes, signals and sockets on machines that others load: one failure may
-# be the machine's, the same one three times in a row is ours. What is run again is printed.
-_RACING = (
-    "tests/cli/test_process.py",
-    "tests/cli/test_watch_command.py",
-    "tests/running/test_checkpoint.py",
-    "tests/running/test_cluster.py",
-    "tests/watching/",
+
+raise_limits(
+    "anonymatch.cli.console", "anonymatch.running.cluster", "anonymatch.watching.prometheus"
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what opens a browser as slow, and what races with other processes, wherever it is."""
+    """Mark as slow: tests that open a browser, and all cases of a grid but its first ones."""
+    cases: Counter[tuple[Path, str]] = Counter()
     for item in items:
-        opens_browser = bool(_SLOW_FIXTURES & set(getattr(item, "fixturenames", ())))
-        if opens_browser:
+        grid = item.get_closest_marker("grid")
+        if grid is not None and isinstance(item, pytest.Function):
+            case = item.path, item.originalname
+            cases[case] += 1
+            if cases[case] > grid.kwargs.get("quick", 1):
+                item.add_marker(pytest.mark.slow)
+        if _SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-        if opens_browser or item.nodeid.startswith(_RACING):
-            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 settings.load_profile(os.environ.get("ANONYMATCH_EXAMPLES", "fast"))

@@ -77,6 +77,7 @@ def test_inputs_never_become_a_part_of_a_script() -> None:
     assert [one for one in steps if "${{" in one["run"]] == []
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("among", "code"), [(8, 0), (11, 1)])
 def test_a_plan_is_a_gate_and_its_table_is_in_the_summary(
     tmp_path: Path, among: int, code: int
@@ -93,6 +94,7 @@ def test_a_plan_is_a_gate_and_its_table_is_in_the_summary(
     assert "threshold:10" in done.stdout
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("gate", "code"), [("entropy=0.1", 0), ("entropy=30", 1)])
 def test_an_audit_is_a_gate(tmp_path: Path, gate: str, code: int) -> None:
     example = ROOT / "src" / "anonymatch" / "examples" / "mix.csv"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.page import render, with_comparison
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
@@ -43,15 +45,22 @@ def test_every_section_answers_right_at_tiny_sizes() -> None:
     assert tuple(printed["lines"]) == SECTIONS
     measured = [line for part in printed["lines"].values() for line in part]
     assert all(line["ours"] > 0 and line["passed"] is None for line in measured)
-    page = subprocess.run(
-        [sys.executable, "-m", "benchmarks.page"],
-        cwd=ROOT,
-        input=done.stdout,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    page = render(printed)
     assert all(f"| {line['what']} |" in page for line in measured)
+
+
+def test_comparison_of_the_readme_has_the_figures_of_the_benchmark_run() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    (ours,) = re.findall(
+        r"^\| half full, n = 24 \| (\S+ ms) \| thewalrus int64", page, re.MULTILINE
+    )
+
+    assert with_comparison(readme, page) == readme
+    assert (
+        with_comparison(readme, page.replace(f"| {ours} | thewalrus", "| 7 ms | thewalrus"))
+        != readme
+    )
 
 
 def test_an_unknown_section_is_refused_with_those_there_are() -> None:

@@ -48,6 +48,7 @@ def _renderer_as_before() -> Iterator[None]:
     altair.renderers.enable(before)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_as_written(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,7 @@ PAGES = sorted(
 )
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
-SAVED = re.compile(r"(note: )?(wrote|saved) .*")
+SAVED = re.compile(r"(note: )?(wrote|saved) .*|[a-z ]+: (\d+ %|at work) after \d+ s")
 PLACE = re.compile(r"`((?:src|cpp|tests|docs|examples|benchmarks)/[\w./-]*)`")
 
 
@@ -44,6 +44,7 @@ def test_python_runs_as_written(
     assert runner.failures == 0
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "sh")], ids=str)
 def test_shell_runs_as_written(page: Path, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

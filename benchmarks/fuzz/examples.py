@@ -56,7 +56,15 @@ def _of_the_project() -> Iterator[Example]:
     tables = (*given.glob("*.csv"), *given.glob("*.json"), *built_in.glob("*.csv"))
     for file in sorted(file for file in tables if file.name != "watch_dashboard.json"):
         if file.name not in ("people.csv", "people_released.csv", _NO_AUDIT):
-            yield _one(file.name, _head(file), **_EXPONENTIAL)
+            content = _head(file)
+            log = b"time" in content.partition(b"\n")[0].lower()
+            law = _EXPONENTIAL if log or file.suffix == ".json" else {}
+            yield _one(file.name, content, **law)
+    packets = b"entered_at,left_at,sender\n0,2,ann\n1,,bob\n1.5,4,cem\n,5,\n"
+    yield _one("packets.csv", packets, **_EXPONENTIAL)
+    yield _one("alone.csv", b"time,direction\n0,in\n1,in\n2,out\n4,out\n", **_EXPONENTIAL)
+    named = b"ts,way,who\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n"
+    yield _one("named.csv", named, **_EXPONENTIAL, columns="time=ts,direction=way")
     yield Example(
         name="people_released.csv",
         files={name: _head(given / name) for name in ("people.csv", "people_released.csv")},

@@ -59,6 +59,7 @@ void show(nb::class_<Result>& bound, const char* name) {
 
 void bind_band(nb::module_& m);
 void bind_belief_propagation(nb::module_& m);
+void bind_class_chain(nb::module_& m);
 void bind_class_sums(nb::module_& m);
 void bind_frontier(nb::module_& m);
 void bind_glynn(nb::module_& m);

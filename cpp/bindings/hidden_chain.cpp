@@ -30,22 +30,26 @@ void bind_hidden_chain(nb::module_& m) {
     show<&am::HiddenFigures::group_guess>(figures, "group_guess");
     show<&am::HiddenFigures::real>(figures, "real");
     show<&am::HiddenFigures::pairs>(figures, "pairs");
+    show<&am::HiddenFigures::entries>(figures, "entries");
+    show<&am::HiddenFigures::entry_column>(figures, "entry_column");
+    show<&am::HiddenFigures::entry_value>(figures, "entry_value");
+    show<&am::HiddenFigures::asked>(figures, "asked");
     nb::class_<am::HiddenChain>(m, "HiddenChain")
         .def(
             "__init__",
             [](am::HiddenChain* chain, const Bytes& arrival, const Reals& move, const Reals& stay,
                const Reals& gap, std::int64_t end_inside, am::Counted counted, std::int32_t number,
                double cut, std::int32_t together, double tolerance, std::int32_t guessing_every,
-               bool rows, bool pairs, const Ints& groups) {
+               bool rows, bool pairs, bool sparse, const Ints& groups, const Ints& asked) {
                 const nb::gil_scoped_release nogil;
                 new (chain) am::HiddenChain({view(arrival), view(move), view(stay), view(gap)},
                                             {end_inside, counted, number, cut, together, tolerance,
-                                             guessing_every, rows, pairs},
-                                            view(groups));
+                                             guessing_every, rows, pairs, sparse},
+                                            view(groups), view(asked));
             },
             "arrival"_a, "move"_a, "stay"_a, "gap"_a, "end_inside"_a, "counted"_a, "number"_a,
             "cut"_a, "together"_a, "tolerance"_a, "guessing_every"_a, "rows"_a, "pairs"_a,
-            "groups"_a)
+            "sparse"_a, "groups"_a, "asked"_a)
         .def("stuck", &am::HiddenChain::stuck)
         .def("log_evidence", &am::HiddenChain::log_evidence)
         .def("done", &am::HiddenChain::done)

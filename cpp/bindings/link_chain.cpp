@@ -114,6 +114,10 @@ void bind_link_chain(nb::module_& m) {
                                        by_lane(record.shares), by_lane(record.paired));
             },
             "samples"_a, "thin"_a, "pairs"_a, "lost"_a, "row_logs"_a, "column_logs"_a, "cancel"_a)
+        .def("state", [](const Chain& chain) { return owned(chain.state()); })
+        .def(
+            "restore", [](Chain& chain, const Bytes& state) { return chain.restore(view(state)); },
+            "state"_a)
         .def_prop_ro("samples", &Chain::samples)
         .def(
             "explanation",
@@ -128,11 +132,17 @@ void bind_link_chain(nb::module_& m) {
         .def("lost", [](const Chain& chain) { return owned(std::vector(chain.lost())); })
         .def("real", [](const Chain& chain) { return owned(std::vector(chain.real())); })
         .def(
-            "likeliest",
-            [](const Chain& chain, const Scaling& scaling) {
-                return owned(chain.likeliest(scaling));
+            "top",
+            [](const Chain& chain, const Scaling& scaling, std::size_t begin, std::size_t end,
+               double spread, double noise, double errors) {
+                auto top = [&] {
+                    const nb::gil_scoped_release nogil;
+                    return chain.top(scaling, begin, end, {spread, noise}, errors);
+                }();
+                return std::make_tuple(owned(std::move(top.guess)), owned(std::move(top.largest)),
+                                       owned(std::move(top.high)));
             },
-            "scaling"_a)
+            "scaling"_a, "begin"_a, "end"_a, "spread"_a, "noise"_a, "errors"_a)
         .def(
             "rows",
             [](const Chain& chain, const Scaling& scaling, std::size_t begin, std::size_t end,

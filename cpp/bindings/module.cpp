@@ -10,6 +10,7 @@ NB_MODULE(_kernels, m) {
     bindings::bind_band(m);
     bindings::bind_glynn(m);
     bindings::bind_ryser(m);
+    bindings::bind_class_chain(m);
     bindings::bind_class_sums(m);
     bindings::bind_subset(m);
     bindings::bind_small(m);

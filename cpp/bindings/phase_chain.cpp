@@ -27,7 +27,8 @@ auto phase_rows(am::PhaseRows&& rows) {
         owned(std::move(rows.largest_batches)), owned(std::move(rows.guessing_batches)),
         owned(std::move(rows.group_shannon)), owned(std::move(rows.group_largest)),
         owned(std::move(rows.group_guess)), owned(std::move(rows.pair_logs)),
-        owned(std::move(rows.inside_logs)), owned(std::move(rows.unseen_logs)), rows.error);
+        owned(std::move(rows.inside_logs)), owned(std::move(rows.unseen_logs)),
+        owned(std::move(rows.asked)), rows.error);
 }
 
 int stages_of(std::span<const double> rates) {
@@ -67,6 +68,9 @@ void bind_phase_chain(nb::module_& m) {
         .def(
             "group", [](Chain& chain, const Ints& groups) { chain.group(view(groups)); },
             "groups"_a)
+        .def(
+            "ask", [](Chain& chain, const Ints& departures) { chain.ask(view(departures)); },
+            "departures"_a)
         .def("forward", &Chain::forward, "work"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("backward", &Chain::backward, "keep"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("possible", &Chain::possible)

@@ -29,7 +29,6 @@ struct Log {
 }  // namespace
 
 void bind_profile_chain(nb::module_& m) {
-    m.attr("profile_group_limit") = am::profile_group_limit;
     m.attr("round_marginals_limit") = am::round_marginals_limit;
     nb::class_<Log>(m, "RoundLog")
         .def(
@@ -46,22 +45,30 @@ void bind_profile_chain(nb::module_& m) {
         .def(
             "__init__",
             [](Chain* chain, const Log& log, const Reals& base, double strength, double evenness,
-               const Ints& start, std::size_t group, std::int32_t reach, std::uint64_t seed) {
+               const Ints& start, std::int32_t reach, std::uint64_t seed) {
                 const nb::gil_scoped_release nogil;
                 new (chain) Chain(log.view_of(), view(base), {strength, evenness}, view(start),
-                                  group, reach, seed);
+                                  reach, seed);
             },
-            "log"_a, "base"_a, "strength"_a, "evenness"_a, "start"_a, "group"_a, "reach"_a,
-            "seed"_a, nb::keep_alive<1, 2>())
+            "log"_a, "base"_a, "strength"_a, "evenness"_a, "start"_a, "reach"_a, "seed"_a,
+            nb::keep_alive<1, 2>())
+        .def(
+            "order",
+            [](Chain& chain, int passes, const Bytes& cancel) {
+                const nb::gil_scoped_release nogil;
+                return chain.order(passes, cancel_flag(cancel));
+            },
+            "passes"_a, "cancel"_a)
         .def(
             "sweep",
-            [](Chain& chain, int sweeps, bool learn, bool record, const Bytes& cancel) {
+            [](Chain& chain, int sweeps, double power, bool learn, bool record,
+               const Bytes& cancel) {
                 const nb::gil_scoped_release nogil;
-                return chain.sweep(sweeps, learn, record, cancel_flag(cancel));
+                return chain.sweep(sweeps, {power, learn, record}, cancel_flag(cancel));
             },
-            "sweeps"_a, "learn"_a, "record"_a, "cancel"_a)
+            "sweeps"_a, "power"_a, "learn"_a, "record"_a, "cancel"_a)
         .def("matching", [](const Chain& chain) { return owned(std::vector(chain.matching())); })
-        .def("sums", [](const Chain& chain) { return owned(std::vector(chain.sums())); })
+        .def("sums", [](const Chain& chain) { return owned(chain.sums()); })
         .def_prop_ro("evenness", [](const Chain& chain) { return chain.prior().evenness; })
         .def("base", [](const Chain& chain) { return owned(std::vector(chain.base())); })
         .def("base_sums", [](const Chain& chain) { return owned(std::vector(chain.base_sums())); })

@@ -103,6 +103,10 @@ void bind_swap_chain(nb::module_& m) {
             [](Chain& chain, const Ints& guesses) { chain.set_guesses(view(guesses)); },
             "guesses"_a)
         .def("guessed", [](const Chain& chain) { return owned(std::vector(chain.guessed())); })
+        .def("state", [](const Chain& chain) { return owned(chain.state()); })
+        .def(
+            "restore", [](Chain& chain, const Bytes& state) { return chain.restore(view(state)); },
+            "state"_a)
         .def_prop_ro("accepted", &Chain::accepted)
         .def_prop_ro("samples", &Chain::samples)
         .def(

@@ -351,6 +351,7 @@ def test_what_a_refused_campaign_advises_is_allowed() -> None:
         attack(graph, steps=3, budget=small, samples=fewer + 1)
 
 
+@pytest.mark.slow
 def test_a_refused_walk_advises_a_budget_that_pays_for_the_graph_too() -> None:
     graph = am.band(2000, 5, 5)
     with pytest.raises(am.BudgetError) as refused:
@@ -402,6 +403,37 @@ def test_no_matching_has_its_witness() -> None:
     assert caught.value.behaviours == (0,)
 
 
+ANY_STRATEGY = pytest.mark.parametrize(
+    "strategy", ["optimal", "lookahead", "entropy", "random", "degree", [2, 0, 1]], ids=str
+)
+
+
+@ANY_STRATEGY
+def test_every_strategy_leaves_the_matchings_that_agree_with_the_truth(strategy: Any) -> None:
+    graph = am.Graph.from_rows(COUNTER)
+    left = oracle.all_matchings(graph)
+    truth = sorted(left)[3]
+
+    campaign = attack(graph, steps=3, strategy=strategy, truth=truth, seed=1)
+
+    assert len(campaign.steps) == 3
+    for step in campaign.steps:
+        target = _index(step.target)
+        left = oracle.outcomes(left, target)[truth[target]]
+        assert step.left == oracle.total(left)
+
+
+@ANY_STRATEGY
+def test_every_strategy_has_drawn_expectations_near_the_exact_ones(strategy: Any) -> None:
+    graph = am.Graph.from_rows(COUNTER)
+    exact = attack(graph, steps=3, strategy=strategy, exact=True)
+    drawn = attack(graph, steps=3, strategy=strategy, samples=300, seed=2)
+
+    assert drawn.samples == 300
+    for one, other in zip(exact.steps, drawn.steps, strict=True):
+        assert abs(one.expected_log - other.expected_log) <= 4 * other.log_error + 1e-9
+
+
 @given(matrices(users=(2, 5), matched=True), st.data())
 def test_among_some_users_the_best_is_exposed_and_nobody_else(
     matrix: Matrix, data: st.DataObject
@@ -420,6 +452,25 @@ def test_among_some_users_the_best_is_exposed_and_nobody_else(
         left = oracle.outcomes(left, best[0])[truth[best[0]]]
         hidden -= {best[0]}
     assert all(oracle.share(left, user) == 1 for user in hidden)
+
+
+@given(matrices(users=(2, 5), matched=True), st.data())
+def test_by_entropy_the_least_known_of_some_users_is_exposed(
+    matrix: Matrix, data: st.DataObject
+) -> None:
+    graph = graph_of(matrix)
+    truth = data.draw(st.sampled_from(sorted(oracle.all_matchings(graph))))
+    among = data.draw(st.sets(st.sampled_from(range(graph.n_users)), min_size=1))
+
+    campaign = attack(graph, steps=len(among), among=among, truth=truth, strategy="entropy")
+
+    left, hidden = oracle.all_matchings(graph), set(among)
+    for step in campaign.steps:
+        entropies = {user: oracle.entropy(left, user) for user in hidden}
+        target = _index(step.target)
+        assert entropies[target] == pytest.approx(max(entropies.values()), abs=1e-9)
+        left = oracle.outcomes(left, target)[truth[target]]
+        hidden -= {target}
 
 
 def test_expectations_among_everybody_are_those_of_everybody() -> None:

@@ -45,7 +45,7 @@ def test_the_mixes_beside_an_audit_are_not_above_its_ceiling(seed: int) -> None:
     assert audit.ceiling is not None
     assert audit.same_delay_seconds is not None
     assert audit.cost.mean_delay is not None
-    assert max(bits for _, bits in audit.same_delay) <= audit.ceiling + 1e-9
+    assert max(bits for _, bits in audit.same_delay) <= audit.ceiling.value + 1e-9
     assert audit.same_delay_seconds <= audit.cost.mean_delay
 
 

@@ -138,8 +138,8 @@ def test_truth_is_scored_against_what_was_promised() -> None:
     assert (odd.score.right, odd.score.promised) == (0.25, 0.5)
     assert odd.score.impossible == 2
     assert not odd.score.calibrated
-    assert "does not fit the truth" in odd.caveats[0]
-    assert not any("does not fit the truth" in text for text in wrong.caveats)
+    assert "does not agree with the ground truth" in odd.caveats[0]
+    assert not any("does not agree with the ground truth" in text for text in wrong.caveats)
 
 
 def test_worst_users_come_first_with_a_reason() -> None:
@@ -256,7 +256,7 @@ def test_the_share_of_identified_users_may_be_limited() -> None:
     audit = am.audit(am.partition([1, 2, 1]))
     within, exceeded = (am.check_gates(audit, {"identified": share})[0] for share in (0.5, 0.49))
 
-    meaning = "share of users that have only one of the behaviours left"
+    meaning = "users with exactly one possible match"
     assert within.text == f"identified=0.5 is kept: {meaning}: 0.5"
     assert exceeded.missed
     assert "is exceeded" in exceeded.text
@@ -387,12 +387,9 @@ def test_compare_names_the_threshold() -> None:
         comparison = am.compare([am.audit(am.complete(3), threshold=size) for size in sizes])
         return next((row.title, row.meaning) for row in comparison.rows if row.name == "below")
 
-    few = "share of users that hide among fewer than"
-    assert below(7, 7) == ("below 7", f"{few} 7 equally likely behaviours")
-    assert below(7, 2.5) == (
-        "below the threshold",
-        f"{few} the threshold (7, 2.5) equally likely behaviours",
-    )
+    few = "share of users whose effective anonymity set is below"
+    assert below(7, 7) == ("below 7", f"{few} 7")
+    assert below(7, 2.5) == ("below the threshold", f"{few} the threshold (7, 2.5)")
 
 
 def test_compare_claims_no_difference_where_intervals_overlap() -> None:
@@ -503,7 +500,7 @@ def test_flow_pairs_are_flows() -> None:
     [gate] = am.check_gates(audit, {"bits": 0})
 
     assert audit.verdict == "Every flow is identified."
-    assert gate.meaning.startswith("log2 of the matchings, per flow;")
+    assert gate.meaning.startswith("log2 of the number of matchings, per flow;")
     assert am.compare([audit, audit]).verdict == "All have the same entropy per flow."
     assert am.compare([audit, am.audit(am.complete(2))]).rows[0].title == "entropy per message"
 

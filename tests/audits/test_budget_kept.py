@@ -11,6 +11,7 @@ import pytest
 import anonymatch as am
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", [0.5, 2.0])
 def test_an_audit_of_a_wide_graph_keeps_its_budget(budget: float) -> None:
     """All stages together, in predicted seconds: each tells its own work from 0 on."""
@@ -40,6 +41,7 @@ def wide_log(path: Path, messages: int) -> Path:
 LAWS = ["erlang:3,1.6667", "lognormal:5,0.5774", "window:0,40"]
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize("budget", [0.5, 3.0])
 @pytest.mark.parametrize("law", LAWS)
 def test_an_audit_of_a_wide_log_has_one_bar_and_keeps_its_budget(
@@ -62,6 +64,7 @@ def test_an_audit_of_a_wide_log_has_one_bar_and_keeps_its_budget(
     assert 0.0 <= audit.bits.low < audit.bits.high
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", [0.7, 2.0])
 @pytest.mark.parametrize("law", ["lognormal:5,0.5", "erlang:3,1.6667"])
 def test_an_audit_of_a_wide_log_with_losses_and_cover_keeps_its_budget(

@@ -47,11 +47,12 @@ AUDITS: dict[str, Callable[[], am.Audit]] = {
     "exponential": lambda: log("exponential:3"),
     "pool": lambda: log("pool:4,6"),
     "lossy": lambda: log("exponential:3", loss=0.1, cover=0.2),
-    "lossy window": lambda: log("window:1,5", loss=0.1),
+    "lossy window": lambda: log("window:1,5", messages=60, loss=0.1),
     "few": lambda: log("window:1,5", messages=2),
 }
 
 
+@pytest.mark.grid(quick=6)
 @pytest.mark.parametrize("name", AUDITS)
 def test_every_chart_is_drawn_or_says_why_not(name: str) -> None:
     audit = AUDITS[name]()
@@ -164,7 +165,7 @@ def test_cells_of_the_matrix_hold_every_candidate() -> None:
 
 
 def test_a_mix_is_empty_in_the_end_whatever_was_lost() -> None:
-    for audit in (log("exponential:3", loss=0.1, cover=0.2), log("window:1,5", loss=0.1)):
+    for audit in (log("exponential:3", loss=0.1, cover=0.2), AUDITS["lossy window"]()):
         load = load_of(audit)
         assert load is not None
 
@@ -243,7 +244,7 @@ def test_a_log_with_rounds_has_its_decay(tmp_path: Path) -> None:
 
 
 def test_the_spread_of_a_comparison_begins_with_the_worst_of_all() -> None:
-    audits = [log("window:1,5"), log("window:0,9")]
+    audits = [log("window:1,5"), log("window:0,5")]
     chart = am.compare(audits, ["a", "b"]).chart("spread")
 
     for name, audit in zip("ab", audits, strict=True):

@@ -122,7 +122,8 @@ def test_what_is_not_known_leaves_finite_intervals() -> None:
         "guessing_entropy",
         "typical",
     ):
-        assert all(math.isfinite(record[key][end]) for end in ("value", "low", "high")), key
+        assert all(math.isfinite(record[key][end]) for end in ("low", "high")), key
+        assert record[key]["value"] is None, key  # the middle would be no estimate
         assert record[key]["low"] < record[key]["high"], key
     assert audit.bits.low <= audit.entropy.low < audit.entropy.high <= math.log2(40)
 
@@ -175,7 +176,8 @@ def test_messages_still_inside_when_the_log_ends_are_censored_not_identified() -
     assert audit.n_counted == 2
     assert "in 2" not in [one.user for one in audit.worst]
     assert any(
-        "1 message is censored: nothing that came out can be it" in note for note in audit.notes
+        "1 message is censored (lost, or still inside at the end of the log)" in note
+        for note in audit.notes
     )
     assert "identified" not in audit.verdict or "nobody is identified" in audit.verdict
 

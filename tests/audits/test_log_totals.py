@@ -20,6 +20,7 @@ def log(path: Path, law: str, *, messages: int = 3000, rate: float = 5.0) -> Pat
     return path
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rows", [7, 500, 10**6])
 def test_stretches_of_any_length_add_up_to_the_whole_audit(
@@ -40,7 +41,10 @@ def test_stretches_of_any_length_add_up_to_the_whole_audit(
     assert totals.mean_delay == pytest.approx(audit.cost.mean_delay, abs=1e-6)
 
 
-@pytest.mark.parametrize("law", ["pool:3,4", "timed-pool:1,3,0.5", "binomial:1,0.5"])
+@pytest.mark.parametrize(
+    "law",
+    ["pool:3,4", "timed-pool:1,3,0.5", pytest.param("binomial:1,0.5", marks=pytest.mark.slow)],
+)
 def test_who_is_inside_at_the_end_hardly_matters(tmp_path: Path, law: str) -> None:
     path = log(tmp_path / "log.parquet", law, messages=4000)
     totals = am.totals(path, law=law, rows=300)

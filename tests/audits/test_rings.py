@@ -116,6 +116,7 @@ def test_everything_agrees_with_all_ways_to_spend(tmp_path: Path, seed: int) -> 
             assert audit.answers.probabilities[name][member] == pytest.approx(share)
 
 
+@pytest.mark.slow
 def test_rings_beyond_exact_methods_have_posteriors_that_are_calibrated(tmp_path: Path) -> None:
     """2,000 rings: so many guesses come true as the probabilities promise."""
     rings = simulated(2000, 4000, 8, 1)
@@ -223,6 +224,7 @@ def test_rings_that_cannot_all_spend_are_named(
     assert "user" not in error
 
 
+@pytest.mark.slow
 def test_the_mean_entropy_of_sampled_rings_is_closer_than_that_of_each(tmp_path: Path) -> None:
     """Held against exact answers of small rings that are sampled all the same."""
     from anonymatch.measures import averages, user_figures
@@ -255,7 +257,7 @@ def test_weights_of_rings_that_do_not_fit_are_not_called_a_law(
     assert am.audit(path).verdict.startswith("Weights of members do not fit: 0 % of the best")
     assert main(["audit", str(path)]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "promises are NOT kept: see --decoys, --spends and --merging." in out
+    assert "probabilities are NOT calibrated: check --decoys, --spends and --merging." in out
     assert "law" not in out
 
 
@@ -269,3 +271,32 @@ def test_decoys_as_old_as_spends_do_not_make_members_weigh_differently(tmp_path:
     assert "Members weigh differently: gamma spends over uniform decoys." in (
         am.audit(path, decoys="uniform", spends="gamma").notes
     )
+
+
+def test_figures_of_which_only_the_ends_are_known_have_no_value_in_json(tmp_path: Path) -> None:
+    audit = am.audit(save(tmp_path, simulated(400, 440, 11, 1)), source="rings", budget=0)
+    record = audit.to_dict()
+
+    for key in ("entropy", "min_entropy", "entropy_5%", "typical", "below", "surest"):
+        assert record[key]["value"] is None, key
+        assert record[key]["low"] < record[key]["high"], key
+    assert am.audit(save(tmp_path, SEVEN)).to_dict()["entropy"]["value"] is not None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_are_blamed_for_a_misfit_only_where_they_were_given(
+    tmp_path: Path, *, weighted: bool
+) -> None:
+    # The first member is always the real spend, which no weight says.
+    rings = {
+        f"i{k}": {"members": [f"o{k}-{j}" for j in range(8)], "truth": f"o{k}-0"}
+        | ({"weights": [1, 1, 1, 1, 1, 1, 1, 2]} if weighted else {})
+        for k in range(80)
+    }
+    audit = am.audit(save(tmp_path, rings), source="rings")
+    said = " ".join((audit.verdict, *audit.caveats))
+
+    assert audit.score is not None
+    assert not audit.score.calibrated
+    assert ("Weights of members do not fit" in said) is weighted
+    assert ("equally likely members, so the figures do not describe" in said) is not weighted

@@ -7,6 +7,7 @@ import anonymatch as am
 from anonymatch.sources import Messages, observe, synthesize
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", ["window:0,8", "lognormal:4,0.5"])
 def test_a_wide_log_has_close_figures_that_its_truth_bears_out(law: str) -> None:
     log = synthesize(law, messages=2000, rate=10.0, seed=4)
@@ -21,6 +22,7 @@ def test_a_wide_log_has_close_figures_that_its_truth_bears_out(law: str) -> None
     assert low <= audit.count.low <= audit.count.high <= high
 
 
+@pytest.mark.slow
 def test_an_unlikely_truth_is_as_unlikely_as_the_entropy_says() -> None:
     """The mean of -log2 of the true matching's probability is the entropy, over many logs."""
     gaps = []

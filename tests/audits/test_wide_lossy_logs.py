@@ -1,6 +1,8 @@
 """Audits of wide logs with losses, cover and an end, under any law."""
 
 import math
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from tests.measures.passages.explanations import explained
 import anonymatch as am
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.measures import LinkFigures
+from anonymatch.measures import wide_links as wide_links_module
 from anonymatch.running import Budget, Execution
 from anonymatch.sources import (
     DelayLaw,
@@ -48,6 +51,7 @@ def delays_file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "name", ["window:0.5,4", "lognormal:2,0.6", "measured", "0.2+window:0.3,4"]
 )
@@ -88,6 +92,76 @@ def test_rates_of_losses_and_cover_give_what_enumeration_does(name: str, delays_
     assert links.joint_bits.high - links.joint_bits.low < 0.3
 
 
+def test_the_best_guess_of_two_messages_with_losses_and_cover_is_the_likeliest_one() -> None:
+    """The chain named b1 for u1 with 45 %, where b2 has 51 %."""
+    log = log_of([0.79, 0.98], [0.22, 1.32, 1.78])
+    told: dict[str, Any] = {"loss": 0.3, "cover_rate": 0.05, "whole_log": True}
+    answers = am.audit(observe(log, "lognormal:0.5,0.6", **told)).answers
+    assert answers.confidence == 1.0
+    assert answers.users.guess.tolist() == [1, 2]
+    assert answers.users.probability.value[1] == pytest.approx(0.510, abs=5e-4)
+
+
+@pytest.mark.parametrize("drained", [False, True])
+@pytest.mark.parametrize("after", [0.0, 1.5])
+@pytest.mark.parametrize("law_text", ["window:0.5,4", "lognormal:2,0.6", "erlang:5,0.4"])
+def test_a_few_messages_are_exact_with_all_options(
+    law_text: str, after: float, drained: bool
+) -> None:
+    law = check_law(law_text)
+    assert isinstance(law, DelayLaw)
+
+    @cache
+    def density(delay: float) -> float:
+        shortest = law.low if isinstance(law, Window) else 0.0
+        if not shortest < delay <= (law.longest_delay or math.inf):
+            return 0.0
+        return math.exp(law.log_density(np.array([delay]))[0])
+
+    @cache
+    def survival(delay: float) -> float:
+        return math.exp(law.log_survival(np.array([delay]))[0])
+
+    for seed, (loss, cover_rate) in enumerate([(0.0, 0.3), (0.2, 0.0), (0.3, 0.05), (0.1, 0.6)]):
+        draw = np.random.default_rng(seed)
+        came = np.sort(draw.uniform(0.0, 4.0, 4))
+        left = np.sort((came + law.delays(4, draw))[: 4 if cover_rate else 3])
+        if cover_rate:
+            left[0] = came[0] + 0.1  # too early to be of anybody
+        end = float(max(came[-1], left[-1])) + after
+        truth = explained(
+            came.tolist(),
+            left.tolist(),
+            density=density,
+            survival=survival,
+            begin=float(came[0]),
+            end=end,
+            loss=loss,
+            cover_rate=cover_rate,
+            drained=drained,
+        )
+        log = log_of(came.tolist(), left.tolist())
+        told: dict[str, Any] = {"loss": loss, "cover_rate": cover_rate, "whole_log": True}
+        if truth is None:
+            with pytest.raises(am.InputError):
+                am.audit(observe(log, law_text, until=end, drained=drained, **told))
+            continue
+        audit = am.audit(observe(log, law_text, until=end, drained=drained, **told))
+        users = audit.answers.users
+        assert audit.answers.confidence == 1.0
+        assert users.departed is not None
+        departed = truth.pairs.sum(axis=1)
+        np.testing.assert_allclose(users.departed, departed, atol=1e-8)
+        np.testing.assert_allclose(users.probability.value, truth.pairs.max(axis=1), atol=1e-8)
+        own = [truth.own_departed(i) for i in range(len(came))]
+        np.testing.assert_allclose(users.shannon.value, own, atol=1e-6)
+        some = departed > 1e-9
+        given = truth.pairs.max(axis=1)[some] / departed[some]
+        np.testing.assert_allclose(users.min_entropy.value[some], -np.log2(given), atol=1e-6)
+        assert audit.bits.value * len(came) == pytest.approx(truth.link_bits, abs=1e-6)
+
+
+@pytest.mark.grid(quick=3)
 @pytest.mark.parametrize("law_text", ["window:0.5,4", "lognormal:2,0.6"])
 @pytest.mark.parametrize(
     "told",
@@ -134,6 +208,7 @@ def test_numbers_beside_messages_inside_give_what_enumeration_does(
         assert links.lost.sum() == pytest.approx(told["lost"], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["window:0,12", "lognormal:5,0.5"])
 def test_told_cover_leaves_those_inside_at_the_end_as_they_are(law: str) -> None:
     """How many departed late in a log, over several logs with a known truth."""
@@ -196,6 +271,7 @@ def test_who_is_inside_when_a_window_log_ends_is_as_likely_as_its_delay() -> Non
     assert departed == pytest.approx(truth.pairs.sum(axis=1), abs=1e-9)
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize(
     "options", [{"loss": 0.02, "cover_rate": 2.0}, {"lost": 30}, {"cover": 200}, {}]
 )
@@ -218,6 +294,7 @@ def test_a_wide_log_with_losses_and_cover_has_close_figures(
     assert audit.score.calibrated
 
 
+@pytest.mark.slow
 def test_numbers_and_rates_of_the_same_log_say_nearly_the_same() -> None:
     log = synthesize("window:0,8", messages=1000, rate=10.0, loss=0.05, cover=0.2, seed=2)
     assert log.lost is not None
@@ -235,6 +312,7 @@ def test_numbers_and_rates_of_the_same_log_say_nearly_the_same() -> None:
     assert abs(by_rates.value - by_numbers.value) < 0.02
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", ["erlang:3,1.6667", "hops:1,2,2"])
 def test_hops_beyond_the_budget_of_counts_are_answered_and_not_refused(law: str) -> None:
     log = synthesize(law, messages=2500, rate=10.0, loss=0.02, cover=0.2, seed=1)
@@ -270,6 +348,77 @@ def test_the_chain_agrees_with_counts_by_hop() -> None:
     assert abs(chained.mean_shannon.value - mean) < 0.05
     assert abs(float(chained.departed.sum() - counted.departed.sum())) < 3.0
     assert chained.link_bits.low <= counted.link_bits.value <= chained.link_bits.high
+
+
+CHAINED = (
+    ("window:0.5,5", 1.5, 30),
+    ("lognormal:2,0.3", 1.0, 30),
+    ("erlang:5,0.4", 0.8, 25),
+    ("lognormal:2,0.6", 2.5, 12),
+    ("window:0,4", 3.0, 12),
+    ("lognormal:1,0.5", 1.2, 25),
+)
+
+
+def beside_exact(
+    seed: int, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> tuple[am.Audit, am.Audit] | None:
+    """The exact audit of a log, and one by the chain; None if a budget is not enough for both."""
+    law, rate, messages = CHAINED[seed % len(CHAINED)]
+    draw = np.random.default_rng(seed)
+    loss, cover = draw.choice([0.02, 0.1, 0.3]), draw.choice([0.0, 0.1, 0.4])
+    log = synthesize(law, messages=messages, rate=rate, loss=loss, cover=cover, seed=seed)
+    log = replace(log, truth=None, cover=None, lost=None)
+    try:
+        passage = observe(log, law, loss=loss, cover_rate=cover * rate, whole_log=True)
+        exact = am.audit(passage, budget=20.0)
+    except am.InputError:
+        return None
+    if exact.answers.confidence < 1.0:
+        return None
+    with monkeypatch.context() as patched:
+        patched.setattr(wide_links_module, "exact_links", lambda *_, **__: None)
+        return exact, am.audit(passage, budget=seconds, seed=seed)
+
+
+def test_min_entropy_of_a_chain_has_an_interval_that_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in (1, 4):
+        both = beside_exact(seed, 0.2, monkeypatch)
+        assert both is not None
+        exact, estimated = both
+        interval = estimated.min_entropy
+        assert interval.low <= interval.value <= interval.high
+        assert interval.low <= exact.min_entropy.value <= interval.high
+
+
+@pytest.mark.slow
+def test_min_entropy_of_a_chain_is_covered_in_95_percent_of_logs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    logs = held = rows = rows_held = 0
+    off, widths = [], []
+    for seed in range(345):
+        both = beside_exact(seed, 0.2, monkeypatch)
+        if both is None:
+            continue
+        exact, estimated = both
+        truth, interval = exact.min_entropy.value, estimated.min_entropy
+        logs += 1
+        held += interval.low - 1e-9 <= truth <= interval.high + 1e-9
+        off.append(interval.value - truth)
+        widths.append(interval.high - interval.low)
+        known, drawn = exact.answers.users, estimated.answers.users
+        assert known.departed is not None
+        some = known.departed > 1e-3
+        own = known.min_entropy.value
+        rows += int(some.sum())
+        within = (drawn.min_entropy.low - 1e-7 <= own) & (own <= drawn.min_entropy.high + 1e-7)
+        rows_held += int(within[some].sum())
+    assert logs >= 300
+    assert held >= 0.95 * logs
+    assert rows_held >= 0.95 * rows
+    assert np.mean(off) <= 3.0 * np.std(off) / math.sqrt(logs)  # no lean to the unsafe side
+    assert np.mean(widths) < 0.05
 
 
 def test_a_message_that_fits_nothing_asks_for_losses() -> None:

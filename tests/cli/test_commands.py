@@ -450,7 +450,7 @@ def test_long_lists_are_written_in_pieces(
 
     json_output.print_json(record)
 
-    assert json.loads(capsys.readouterr().out) == record
+    assert json.loads(capsys.readouterr().out) == {"version": 1} | record
 
 
 def test_convert_keeps_the_graph(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def pairs(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", BEGINS)
 def test_every_chart_of_an_audit_is_a_file(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
@@ -123,6 +124,7 @@ def test_attacks_and_comparisons_have_figures_too(pairs: str, tmp_path: Path) ->
     assert {"cost.svg", "difference.svg", "spread.svg"} <= {p.name for p in compared.iterdir()}
 
 
+@pytest.mark.slow
 def test_plans_and_rounds_have_figures_too(tmp_path: Path) -> None:
     planned, seen = tmp_path / "plan", tmp_path / "rounds"
     path = tmp_path / "rounds.csv"

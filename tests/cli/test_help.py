@@ -25,7 +25,7 @@ def test_a_page_is_plain_text(capsys: pytest.CaptureFixture[str], command: str) 
     text = page(capsys, command)
 
     assert text.startswith(f"Usage: anonymatch {command}")
-    assert not re.search(r"[{}<>│╭]|\[default|\[required|x>=", text)
+    assert not re.search(r"[{}<>│╭]|\[required|x>=", text)
     assert max(len(line) for line in text.splitlines()) <= 80
 
 

@@ -31,7 +31,7 @@ def test_an_audit_of_links_answers_on_one_screen(
         "about who sent what",
         "histories",
         "ceiling of the entropy",
-        "Against the truth",
+        "Compared with the ground truth",
         "met ",
     ):
         assert part in " ".join(out.split()), part
@@ -58,6 +58,25 @@ def test_thresholds_and_pages_work_for_networks(
     assert run(capsys, "audit", links, "--law", "pool", "--fail-under", "entropy=0.5")[0] == 0
 
 
+def test_losses_of_links_are_given_for_all_mixes_or_by_mix(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "links.csv"
+    made = ("--network", "2x2", "--law", "exponential:2", path, "--messages", 200, "--loss", 0.05)
+    assert run(capsys, "synthesize", *made)[0] == 0
+    how = ("audit", path, "--source", "network", "--law", "exponential:2")
+    one = answer(capsys, *how, "--loss", "0.05")
+    by_mix = answer(capsys, *how, "--loss", "m1=0.05,m2=0.05,m3=0.05,m4=0.05")
+    assert one["entropy"] == by_mix["entropy"]
+    code, out, _ = run(capsys, *how, "--fail-under", "entropy=6")
+    assert code == 1
+    assert "(exact for these rates)" in " ".join(out.split())
+    code, _, err = run(capsys, *how, "--loss", "m1=0.05,x=0.05")
+    assert code == 2
+    assert "--loss names 'x', and no packet passes such a mix" in err
+    assert run(capsys, *how, "--loss", "m1=2")[0] == 2
+
+
 def test_a_corrupt_mix_that_is_not_there_is_one_line(
     capsys: pytest.CaptureFixture[str], links: Path
 ) -> None:
@@ -74,7 +93,10 @@ def test_a_corrupt_mix_that_is_not_there_is_one_line(
         (("window:1,2", "a.csv", "--law", "window:1,3"), "the law is given twice"),
         (("window:1,2", "a.csv", "--link", "1"), "--link is for a network"),
         (("--network", "3x", "a.csv"), "no network '3x'"),
-        (("--network", "2x2", "--loss", "0.1", "a.csv"), "--loss is for one mix"),
+        (
+            ("--network", "2x2", "--law", "pool:2,2", "--loss", "0.1", "a.csv"),
+            "--loss in a network is for laws without flushes",
+        ),
         (("--network", "2x2", "--rate", "0", "a.csv"), "rate"),
     ],
 )

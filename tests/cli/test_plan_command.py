@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from anonymatch.cli import main
 from anonymatch.cli.commands.planning import _laws
+from anonymatch.cli.console import watch
+from anonymatch.running import Progress
 
 _QUICK = ("--users", "100", "--rate", "0.1", "--network", "one", "--cover", "0")
 
@@ -104,13 +107,20 @@ def test_one_setting_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.count("\n  threshold:10 ") == 1
 
 
-def test_long_work_without_a_terminal_says_now_and_then_how_far_it_is(
+def test_long_work_without_a_terminal_prints_its_progress(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonymatch.cli.console._FIRST_LINE", 0.5)
-    asked = ("--users", "100", "--rate", "0.1", "--law", "exponential,pool", "--worst", "1%=8")
-    _, _, err = run(capsys, *asked, "--threads", "1")
-    lines = err.splitlines()
-    assert lines
-    assert all(re.fullmatch(r"planning: (\d+ %|at work) after \d+ s", line) for line in lines)
-    assert any("%" in line for line in lines)
+    monkeypatch.setattr("anonymatch.cli.console._PATIENCE", 0.0)
+    monkeypatch.setattr("anonymatch.cli.console._FIRST_LINE", 0.0)
+    printed: list[str] = []
+
+    def work(tell: Progress) -> int:
+        while len(printed) < 2:
+            tell(float(len(printed)), 4.0)
+            time.sleep(0.01)
+            printed.extend(capsys.readouterr().err.splitlines())
+        return 7
+
+    assert watch("planning", work) == 7
+    assert all(re.fullmatch(r"planning: (\d+ %|at work) after \d+ s", line) for line in printed)
+    assert any("%" in line for line in printed)

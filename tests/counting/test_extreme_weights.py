@@ -82,6 +82,7 @@ def answers(graph: am.Graph, method: str) -> tuple[am.Posterior, am.Count] | Non
             raise
 
 
+@pytest.mark.grid(quick=3)
 @pytest.mark.parametrize("method", ["auto", *EXACT.names])
 def test_probabilities_and_counts_hold_their_proven_errors_over_the_whole_range(
     method: str,
@@ -125,6 +126,7 @@ def test_one_row_may_have_the_largest_and_the_least_weight(
         )
 
 
+@pytest.mark.slow
 def test_a_long_weighted_band_always_has_proven_bounds() -> None:
     """Sinkhorn's scaling is too slow for it: then one matching bounds the count from below."""
     n = 500

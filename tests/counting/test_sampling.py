@@ -76,6 +76,7 @@ def likely(drawn: npt.NDArray[np.int32], wanted: dict[tuple[int, ...], float]) -
     return len(cells) == 1 or bool(chdtrc(len(cells) - 1, statistic) > 1e-6)
 
 
+@pytest.mark.grid(quick=16)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_frequencies_are_those_of_the_definition(name: str, seed: int) -> None:
@@ -196,6 +197,7 @@ def test_draws_by_nested_bounds_are_exact(name: str) -> None:
     assert likely(drawn, probabilities(graph))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_nested_bounds")
 def test_draws_that_nested_bounds_reject_too_often_come_from_chains() -> None:
     with pytest.warns(am.ApproximateNote, match="Markov chain"):

@@ -115,3 +115,32 @@ def test_a_hundred_thousand_users_in_small_batches_are_measured() -> None:
 def test_methods_that_do_not_exist_are_refused() -> None:
     with pytest.raises(am.InputError, match="method must be one of"):
         metrics(am.complete(3), method="rysr")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("small", "expected"), [(1.0, 0.0), (9e307, 1.0), (4.5e307, None)], ids=str
+)
+def test_weights_near_the_largest_double_do_not_overflow(
+    small: float, expected: float | None
+) -> None:
+    def graph(scale: float) -> am.Graph:
+        large, less = 9e307 / scale, small / scale
+        edges = [("a", "x", large), ("a", "y", less), ("b", "x", less), ("b", "y", large)]
+        return am.Graph.from_edges(edges)
+
+    found, plain = am.metrics(graph(1.0)).weighted_degree, am.metrics(graph(1e300)).weighted_degree
+
+    assert found is not None
+    assert found == pytest.approx(plain, abs=1e-9)
+    if expected is not None:
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_weight_near_the_largest_double_invents_no_common_sum() -> None:
+    edges = [("a", "x", 9e307), ("a", "y", 9e307), ("b", "x", 9e307), ("b", "y", 1.0)]
+    found = am.metrics(am.Graph.from_edges(edges))
+
+    assert found.weighted_degree is None
+    assert "same sum" in found.reasons["weighted_degree"]

@@ -22,7 +22,6 @@ def chain(log: RoundMessages, **changed: object) -> ProfileChain:
         "strength": 2.0,
         "evenness": 8.0,
         "start": ints(0, 1, 2, 3),
-        "group": 5,
         "reach": 1,
         "seed": 1,
     }

@@ -43,6 +43,7 @@ def traffic(length: float, seed: int) -> np.ndarray:
     return np.where(np.arange(times.shape[1]) < number[:, None], times, np.nan)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("stay", [1.0, 5.0, 20.0])
 def test_blocking_an_exponential_mix_for_its_price_leaves_nobody_in_99_percent(stay: float) -> None:
     family = FAMILIES["exponential"]
@@ -94,6 +95,7 @@ def test_blocking_a_timed_mix_for_its_price_leaves_nobody() -> None:
     assert left_inside(family.mix((6.0,)), honest, none, 0.5 * price.seconds, 6) > 0.2
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize(
     ("law", "parameters"),
     [

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 
 import anonymatch as am
 from anonymatch.running.budget import Cancelled, CancelToken, Execution
@@ -142,11 +143,11 @@ def test_a_thread_that_looks_at_nothing_is_cancelled_in_its_python() -> None:
 
     thread = CancellableThread(work, token=token, done=lambda _: None, failed=failed, name="test")
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE)
     assert thread.interrupt()
-    assert ended.wait(10)
+    assert ended.wait(PATIENCE)
     assert isinstance(errors[0], Cancelled)
-    thread.join(10)
+    thread.join(PATIENCE)
     assert not thread.alive
     assert not thread.interrupt()
 
@@ -158,7 +159,7 @@ def test_a_thread_that_was_cancelled_before_does_not_begin() -> None:
         lambda: pytest.fail("it began"), token=token, done=print, failed=errors.append, name="test"
     )
     thread.start()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert isinstance(errors[0], Cancelled)
 
 
@@ -168,5 +169,5 @@ def test_work_in_a_thread_has_the_token_of_the_thread() -> None:
         current_token, token=token, done=tokens.append, failed=print, name="test"
     )
     thread.start()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert tokens == [token]

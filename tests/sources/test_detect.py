@@ -135,7 +135,7 @@ def test_lists_of_names_are_edges_unless_told(tmp_path: Path) -> None:
 
 
 def test_a_law_that_is_not_used_is_noted() -> None:
-    observation = open_observation(EXAMPLES / "release.csv", law="window:1,2")
+    observation = open_observation(EXAMPLES / "release.csv", law="window:1,2", source="edges")
 
     assert observation.notes[-1] == "The law was not used: it is for message logs."
 
@@ -187,8 +187,12 @@ def test_what_does_not_fit_is_named(name: str, how: dict[str, Any], says: str) -
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.csv", b"user,behaviour,time\nann,x,3\n", "tell source"),
-        ("a.csv", b"when,direction,user,behaviour\n1,in,ann,\n", "needs a column 'time'"),
+        ("a.csv", b"user,behaviour,time\nann,x,3\n", "no column 'direction' or 'left'"),
+        (
+            "a.csv",
+            b"when,direction,user,behaviour\n1,in,ann,\n",
+            "name them with columns='time=when'",
+        ),
         ("a.csv", b"", "it is empty"),
         ("a.csv", b"\xff\xfe\x00time", "not UTF-8"),
         ("a.csv.gz", b"no gzip", "not gzip-compressed"),

@@ -55,6 +55,46 @@ def test_numbers_lost_leave_others_inside() -> None:
         observe(log_of([0, 0.1, 8, 8.5, 9], [9.5]), "window:0,2", lost=0)
 
 
+def losses_of_cut_logs(loss: float) -> list[float]:
+    """Losses that are estimated for logs at whose ends about 100 of 400 messages are inside."""
+    found = []
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        came = np.cumsum(draw.exponential(0.5, 400))
+        left = (came + draw.uniform(0.0, 100.0, 400))[draw.random(400) >= loss]
+        end = float(came[-1])
+        dummies = np.sort(draw.uniform(0.0, end, draw.poisson(0.2 * end)))
+        out = np.sort(np.concatenate([left[left <= end], dummies]))
+        passage = observe(
+            log_of(came.tolist(), out.tolist()), "window:0,100", cover=len(dummies)
+        ).passage
+        conditions = None if passage is None else passage.conditions
+        found.append(0.0 if conditions is None else conditions.loss or 0.0)
+    return found
+
+
+@pytest.mark.parametrize("loss", [0.2, 0.4])
+def test_messages_expected_inside_at_the_end_are_not_counted_as_lost(loss: float) -> None:
+    """Nor as messages that were not lost: estimated losses are right on average."""
+    found = losses_of_cut_logs(loss)
+    error = float(np.std(found, ddof=1)) / len(found) ** 0.5
+    assert error < 0.01
+    assert abs(np.mean(found) - loss) < 3.0 * error
+
+
+def test_no_losses_are_estimated_where_there_are_none() -> None:
+    assert losses_of_cut_logs(0.0) == [0.0] * 40
+
+
+def test_losses_of_a_flush_mix_show_in_what_was_flushed() -> None:
+    """Of 100 messages 20 wait for the next flush, and 16 of the 80 before them are lost."""
+    came = [0.1 * k for k in range(80)] + [10.0 + 0.1 * k for k in range(1, 21)]
+    passage = observe(log_of(came, [10.0] * 64), "timed:10", until=13.0).passage
+    assert passage is not None
+    assert passage.conditions is not None
+    assert passage.conditions.loss == pytest.approx(0.2)
+
+
 def test_more_missing_than_can_be_inside_are_lost_at_an_estimated_rate() -> None:
     log = synthesize("window:0,2", messages=300, rate=2.0, loss=0.2, cover=0.2, seed=3)
     bare = replace(log, cover=None, lost=None, truth=None)

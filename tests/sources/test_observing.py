@@ -299,7 +299,7 @@ def test_surplus_of_messages_out_is_nobodys() -> None:
     assert graph_of(observation).to_rows() == ["0110", "0111"]
     assert observation.cover == 0.5
     assert (
-        "2 messages out are nobody's; for 1 of them there is no possible sender"
+        "2 messages out are cover traffic; 1 of them cannot have any sender in the log"
         in observation.notes
     )
 
@@ -358,7 +358,6 @@ def test_flagged_messages_that_the_attacker_can_tell_are_left_out() -> None:
         ([0, 1, 2], [0.5, 0.6], "exponential:1", {"cover": 0}, "'b1' at 0.6 s"),
         ([0, 1], [2, 3], "exponential:1", {"lost": 1, "loss": 0.1}, "loss is a probability"),
         ([0, 1], [2, 3], "exponential:1", {"cover": 1, "cover_rate": 1}, "cover_rate is a rate"),
-        ([0, 1], [2, 3], "exponential:1", {"until": 2}, "the log goes on to 3 s"),
         ([0, 1], [2, 3], "exponential:1", {"loss": 1}, "nothing comes out"),
         ([0, 1], [2, 3], "exponential:1", {"lost": 3}, "lost is 3, but 2 messages came in"),
         ([0, 1], [2, 3], "exponential:1", {"cover": 0, "lost": 1}, "at least 1 of them are cover"),
@@ -495,3 +494,41 @@ def test_probabilities_to_be_inside_at_the_end_are_shares_of_those_who_are(text:
 
     assert abs(float(np.sum(inside) - probability.sum())) < 4 * error
     assert error > 2
+
+
+@pytest.mark.parametrize("law", ["lognormal:1,0.6", "window:0,20", "exponential:1", "erlang:2,0.5"])
+def test_zero_losses_and_zero_cover_hold(law: str) -> None:
+    fewer = log_of([0.09, 0.13, 1.47, 2.11, 2.95], [0.82, 1.75, 2.21, 2.59])
+    for cover in ({"cover": 0}, {"cover_rate": 0.0}, {}):
+        with pytest.raises(InputError):
+            am.audit(observe(fewer, law, loss=0.0, drained=True, **cover))
+    more = log_of([0.24, 0.35], [2.01, 4.51, 6.7])
+    for losses in ({"lost": 0}, {"loss": 0.0}, {}):
+        with pytest.raises(InputError):
+            am.audit(observe(more, law, cover_rate=0.0, until=14.0, **losses))
+
+
+@pytest.mark.parametrize("law", ["window:0,4", "window:2,2"])
+def test_without_losses_only_messages_that_may_be_inside_do_not_come_out(law: str) -> None:
+    log = log_of([0.0, 1.0, 9.0], [2.0, 3.0])
+    with pytest.raises(InputError, match=r"loss is 0 and nothing was left inside.*lost=1 instead"):
+        observe(log, law, loss=0.0, cover=0, drained=True)
+    inside = observe(log, law, loss=0.0, cover=0, whole_log=True).graph
+    assert inside is not None
+    assert [edge for edge in inside.to_edges() if "lost" in str(edge[1])] == [("u2", "lost #1")]
+
+
+@pytest.mark.parametrize("law", ["exponential:1", "lognormal:1,0.6", "window:0,4", "erlang:2,0.5"])
+def test_who_came_too_late_for_the_links_of_a_drained_mix_is_lost(law: str) -> None:
+    both, late = log_of([0, 1], [3, 4.5]), log_of([0, 1, 5], [3, 4.5])
+    told: dict[str, Any] = {"drained": True, "whole_log": True, "until": 5.5}
+    for cover_rate in (None, 0.1):
+        rates: dict[str, Any] = {"loss": 0.2, "cover_rate": cover_rate}
+        users = am.audit(observe(late, f"1+{law}", **told, **rates)).users
+        alone = am.audit(observe(both, f"1+{law}", **told, **rates)).users
+        assert users["user"].to_list() == ["u0", "u1", "u2"]
+        assert users["lost"].to_list() == pytest.approx([*alone["lost"], 1.0], abs=1e-9)
+        expected = [*alone["probability"], 0.0]
+        assert users["probability"].to_list() == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(InputError, match=r"loss is 0 and nothing was left inside, but 1 message"):
+        observe(late, f"1+{law}", **told, loss=0.0)

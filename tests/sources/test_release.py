@@ -19,7 +19,7 @@ def test_kinds_fit_what_their_people_fit(
     for _ in range(150):
         people, rows = rng.integers(2, 12, 2).tolist()
         columns = [column(rng, people, rows) for _ in range(2)]
-        kind_of, class_of, indptr, indices = kinds_of_people(columns, people, rows)
+        kind_of, class_of, indptr, indices = kinds_of_people(columns)
         fits = np.zeros((len(indptr) - 1, class_of.max() + 1), dtype=bool)
         fits[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), indices] = True
         wanted = np.ones((people, rows), dtype=bool)

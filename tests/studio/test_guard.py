@@ -9,6 +9,7 @@ import socket
 import pytest
 from starlette.datastructures import Headers
 from starlette.types import Message
+from tests.patience import PATIENCE
 from tests.studio.conftest import Served
 
 from anonymatch.studio.guard import Guard, refusal
@@ -149,7 +150,7 @@ def test_websockets_are_guarded_too(
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", studio.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE) as line:
         line.sendall(request.encode())
         answer = line.recv(200)
 

@@ -136,16 +136,28 @@ def test_the_shortest_delay_is_simulated(kind: str) -> None:
 
 
 def test_a_setting_that_takes_too_long_is_refused() -> None:
-    deep, wide = Wish(users=10_000_000, rate=100.0, delay=1e5), Wish(layers=10, width=100)
+    deep = Wish(users=10_000_000, rate=100.0, delay=1e5)
 
     with pytest.raises(
         am.InputError, match=r"this setting would take about .* minutes; choose a s"
     ):
         Plans().confirmation(deep)(lambda *_: None)
-    with pytest.raises(
-        am.InputError, match=r"these curves would take about .* minutes; choose few"
-    ):
-        Plans().curves(wide)(lambda *_: None)
+
+
+def test_curves_of_the_largest_network_are_coarser_and_not_refused() -> None:
+    class BegunError(Exception):
+        """The first simulation has ended."""
+
+    totals: list[float] = []
+
+    def progress(done: float, total: float) -> None:
+        totals.append(total)
+        if done > 0:
+            raise BegunError
+
+    with pytest.raises(BegunError):
+        Plans().curves(Wish(layers=10, width=100))(progress)
+    assert totals[-1] < 70  # predicted seconds
 
 
 def test_the_file_of_a_setting_is_that_setting(tmp_path: Path) -> None:

@@ -198,7 +198,69 @@ def test_a_count_is_bounded_by_one_table_when_time_is_over(monkeypatch: pytest.M
     people, rows, flow = np.array([3, 3, 2]), np.array([2, 3, 3]), np.array([2, 1, 2, 1, 2])
     truth = math.log(3 * 2 * 3 * 2 * 2 * 2 * 3 * 2 * 3 * 2 // (2 * 2 * 2))  # one table alone
 
-    _, log, low, high = enclosure.block_log(kinds, classes, people, rows, flow=flow, deadline=0.0)
+    _, log, low, high = enclosure.block_log(kinds, classes, people, rows, flow=flow, seconds=0.0)
 
     assert low == pytest.approx(truth)
     assert low <= log <= high
+
+
+def overlapping(rng: np.random.Generator, kinds: int) -> tuple[npt.NDArray[np.bool_], list[int]]:
+    """Classes whose kinds overlap like ranges of ages do, so that there is no closed form."""
+    fits = np.abs(np.arange(kinds)[:, None] - np.arange(kinds)[None, :]) <= rng.integers(
+        2, 5, kinds
+    )
+    return fits, rng.integers(20, 60, kinds).tolist()
+
+
+@pytest.mark.parametrize("tick", [0.0, 3.0])
+def test_one_seed_has_one_answer_however_fast_the_clock_goes(
+    monkeypatch: pytest.MonkeyPatch, tick: float
+) -> None:
+    import time
+
+    fits, sizes = overlapping(np.random.default_rng(4), 40)
+    hard = release(fits, sizes, sizes)
+    first = link(hard, budget=Budget.of(1.0), seed=5)
+    now = itertools.count()
+    for name in ("monotonic", "perf_counter", "process_time", "time"):
+        monkeypatch.setattr(time, name, lambda: tick * next(now))
+
+    again = link(hard, budget=Budget.of(1.0), seed=5)
+
+    assert first.method == "table chain"
+    assert again.share.tolist() == first.share.tolist()
+    assert (again.low.tolist(), again.high.tolist()) == (first.low.tolist(), first.high.tolist())
+    assert (again.log, again.log_low, again.log_high) == (first.log, first.log_low, first.log_high)
+
+
+def test_many_blocks_beyond_the_budget_are_drawn_by_one_chain() -> None:
+    """Blocks of three kinds on a ring; each share has a closed form of its own."""
+    ring = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
+    number = 60
+    fits = np.kron(np.eye(number, dtype=bool), ring)
+    people = np.random.default_rng(3).integers(1, 5, 3 * number).tolist()
+    whole = release(fits, people, people)
+    exact = link(whole, budget=Budget.of(60.0), seed=1)
+    drawn = link(whole, budget=Budget.of(0.4), seed=1)
+
+    assert exact.exact
+    assert "table chain" in drawn.method
+    assert drawn.log_low <= exact.log <= drawn.log_high
+    assert (drawn.possible == exact.possible).all()
+    outside = (exact.share < drawn.low - 1e-9) | (exact.share > drawn.high + 1e-9)
+    assert outside.mean() < 0.15
+    assert np.abs(drawn.share - exact.share).max() < 0.15
+
+
+def test_work_beyond_the_budget_or_the_memory_is_refused() -> None:
+    fits, sizes = overlapping(np.random.default_rng(4), 40)
+    hard = release(fits, sizes, sizes)
+    pairs = int(fits.sum())
+
+    with pytest.raises(am.BudgetError, match="matching people and rows would take"):
+        link(hard, budget=Budget(seconds=1.0, memory=100.0 * pairs))
+    # Enough for all that is possible, too little for chains.
+    less = link(hard, budget=Budget(seconds=1.0, memory=300.0 * pairs))
+    assert less.method == "Sinkhorn scaling"
+    assert less.low.max() == 0.0
+    assert (less.high > 2 * less.share).mean() > 0.9

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,8 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import numpy as np
+from tests.patience import PATIENCE
+from tests.ports import free_port
 
 POOL = "nym_node_process_forward_hop_packets_being_delayed"
 RATE = "nym_node_mixnet_ingress_forward_packets_received_rate"
@@ -64,25 +65,23 @@ def served(
     ]
     config = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"}, "scrape_configs": jobs}
     (folder / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{trial.getsockname()[1]}"
-    arguments = [
-        f"--config.file={folder / 'prometheus.yml'}",
-        f"--storage.tsdb.path={data}",
-        f"--web.listen-address={place}",
-        "--log.level=error",
-    ]
-    with subprocess.Popen(["prometheus", *arguments], cwd=folder) as process:
-        try:
-            _ready(f"http://{place}/-/ready")
-            yield f"http://{place}"
-        finally:
-            process.terminate()
+    with free_port() as port:
+        arguments = [
+            f"--config.file={folder / 'prometheus.yml'}",
+            f"--storage.tsdb.path={data}",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--log.level=error",
+        ]
+        with subprocess.Popen(["prometheus", *arguments], cwd=folder) as process:
+            try:
+                _ready(f"http://127.0.0.1:{port}/-/ready")
+                yield f"http://127.0.0.1:{port}"
+            finally:
+                process.terminate()
 
 
 def _ready(address: str) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             with urlopen(address, timeout=5):

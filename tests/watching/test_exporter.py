@@ -5,12 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
+from tests.ports import free_port
 
 import anonymatch as am
 from anonymatch.plans import Network
@@ -21,12 +22,10 @@ DASHBOARD = Path(__file__).parents[2] / "examples" / "watch_dashboard.json"
 
 @pytest.fixture
 def exporter() -> Iterator[Exporter]:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = trial.getsockname()[1]
-    made = Exporter("127.0.0.1", port)
-    yield made
-    made.close()
+    with free_port() as port:
+        made = Exporter("127.0.0.1", port)
+        yield made
+        made.close()
 
 
 def report() -> Report:
@@ -38,7 +37,7 @@ def report() -> Report:
 
 
 def get(exporter: Exporter, path: str = "/metrics", host: str = "") -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", exporter.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", exporter.port, timeout=PATIENCE)
     connection.request("GET", path, headers={"Host": host or f"127.0.0.1:{exporter.port}"})
     answer = connection.getresponse()
     text = answer.read().decode()

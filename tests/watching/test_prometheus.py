@@ -13,6 +13,8 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from tests.patience import PATIENCE
+from tests.ports import free_port
 from tests.watching.prometheus_server import (
     GOLDEN,
     MISSING,
@@ -99,7 +101,8 @@ def test_a_real_server_is_asked(tmp_path: Path, rate: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not installed(), reason=MISSING)
 def test_a_real_server_scrapes_what_is_told_and_what_systems_tell(tmp_path: Path) -> None:
-    exporter = Exporter("127.0.0.1", _free_port())
+    with free_port() as port:
+        exporter = Exporter("127.0.0.1", port)
     with server(recorded()) as url:
         exporter.publish(once(url, rate=RATE))
     nym, katzenpost = ((METRICS / f"{name}.txt").read_bytes() for name in ("nym", "katzenpost"))
@@ -117,7 +120,7 @@ def test_a_real_server_scrapes_what_is_told_and_what_systems_tell(tmp_path: Path
     ):
         prometheus = Prometheus(address)
         wanted = {POOL, "katzenpost_mix_queue_size_sum", "anonymatch_mix_bits", "anonymatch_alarm"}
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while not wanted <= set(prometheus.names()) and time.monotonic() < end:
             time.sleep(0.5)
 
@@ -199,8 +202,9 @@ def test_answers_of_another_shape_get_one_clear_line(question: str, strange: obj
 
 
 def test_a_server_that_does_not_answer_is_named() -> None:
-    with pytest.raises(am.InputError, match=r"does not answer .*is Prometheus running there"):
-        once(f"http://127.0.0.1:{_free_port()}")
+    refusal = r"does not answer .*is Prometheus running there"
+    with free_port() as port, pytest.raises(am.InputError, match=refusal):
+        once(f"http://127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "localhost:9090", "ftp://a", "http://"])
@@ -290,16 +294,27 @@ def test_a_gauge_below_zero_is_refused() -> None:
         once(url)
 
 
-def _free_port() -> int:
-    import socket
+def test_one_mix_with_nan_and_one_that_died_leave_the_others_their_figures() -> None:
+    times = [float(at) for at in range(300, 601, 30)]
+    given = [
+        series(*((at, 9.0) for at in times), instance="good"),
+        series(*((at, float("nan")) for at in times), instance="nan"),
+        series(*((at, 9.0) for at in times if at <= 400), instance="dead"),
+    ]
 
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
+    with server(playing([600.0], given, [])) as url:
+        (report,) = reports_of_prometheus(Prometheus(url), Windows(hop=0.1), pool="pool", once=True)
+
+    assert [one.mix for one in report.mixes] == ["good"]
+    assert report.withheld == {
+        "nan": "its gauge is NaN",
+        "dead": "no samples for the last 210 s",
+    }
 
 
 def test_the_endpoint_tells_the_latest_report_to_this_machine_only() -> None:
-    exporter = Exporter("127.0.0.1", _free_port())
+    with free_port() as port:
+        exporter = Exporter("127.0.0.1", port)
     address = f"http://127.0.0.1:{exporter.port}/metrics"
     with urlopen(address) as answer:
         before = answer.read()

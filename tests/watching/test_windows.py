@@ -121,6 +121,24 @@ def test_without_a_rate_only_packets_that_must_differ_are_counted() -> None:
     assert report.withheld == {"still": "fewer than 100 packets that are known of"}
 
 
+@pytest.mark.parametrize(("rate", "told"), [(3.0, False), (4.0, True)])
+def test_packets_before_a_window_began_are_not_counted_in_it(rate: float, told: bool) -> None:
+    """The last sample before the window is 30 s older than its begin."""
+    windows = Windows()
+    for time in range(0, 300, 30):
+        windows.add(Gauge(float(time), "m", 5.0, 100.0), 0.0)
+    assert windows.close(300.0).mixes
+    for k in range(10):  # the first sample of the second window comes after 30 s
+        windows.add(Gauge(330.0 + k / 100, "m", 5.0, rate), 300.0)
+    for time in range(360, 600, 30):
+        windows.add(Gauge(float(time), "m", 5.0, 0.0), 300.0)
+
+    report = windows.close(600.0)
+
+    assert bool(report.mixes) is told
+    assert list(report.withheld.values()) == ([] if told else ["fewer than 100 packets"])
+
+
 def test_windows_do_not_overlap() -> None:
     windows = Windows(hop=1.0)
     for time in range(0, 300, 30):
@@ -179,6 +197,51 @@ def test_a_mix_that_falls_silent_is_an_alarm() -> None:
     assert windows.close(600.0).alarms == ("m: no samples",)
 
 
+@pytest.mark.parametrize("every", [1, 10, 30, 60])
+@pytest.mark.parametrize("silent", [0, 200])
+def test_a_mix_without_samples_at_the_end_has_no_figures(every: int, silent: int) -> None:
+    windows = Windows(hop=1.0, alarm=Alarm(bits=1.0))
+    for time in range(0, 300, every):
+        windows.add(Gauge(float(time), "alive", 9.0), 0.0)
+        if time < 300 - silent:
+            windows.add(Gauge(float(time), "dying", 9.0), 0.0)
+
+    report = windows.close(300.0)
+
+    assert [one.mix for one in report.mixes] == ["alive", "dying"][: 1 if silent else 2]
+    assert report.lag == every
+    if silent:
+        lag = 300 - max(range(0, 300 - silent, every))
+        why = f"no samples for the last {coarse(lag):g} s"
+        assert report.withheld == {"dying": why}
+        assert report.alarms == (f"dying: {why}",)
+
+
+def test_a_gauge_of_nan_withholds_its_mix_alone() -> None:
+    windows = Windows(hop=1.0)
+    for time in range(0, 300, 30):
+        windows.add(Gauge(float(time), "good", 9.0), 0.0)
+        windows.add(Gauge(float(time), "nan", math.nan), 0.0)
+        windows.add(Gauge(float(time), "once", math.nan if time == 90 else 9.0), 0.0)
+
+    report = windows.close(300.0)
+
+    assert [one.mix for one in report.mixes] == ["good", "once"]
+    assert report.withheld == {"nan": "its gauge is NaN"}
+
+
+@pytest.mark.parametrize(("mixes", "alarms"), [(8, 1), (9, 0), (10, 1)])
+def test_a_network_with_another_number_of_mixes_is_an_alarm(mixes: int, alarms: int) -> None:
+    windows = Windows(hop=1.0, network=Network.named("3x3"))
+    filled(windows, {f"m{k}": 9.0 for k in range(mixes)})
+
+    report = windows.close(300.0)
+
+    assert len(report.alarms) == alarms
+    if alarms:
+        assert report.alarms[0] == f"network 3x3 has 9 mixes, and {mixes} give samples"
+
+
 def test_series_of_users_are_not_read() -> None:
     windows = Windows()
     for user in range(10_000):
@@ -188,7 +251,7 @@ def test_series_of_users_are_not_read() -> None:
         windows.add(Gauge(0.0, "one more", 1.0), 0.0)
 
 
-@pytest.mark.parametrize("inside", [-1.0, math.nan, math.inf, 1e10])
+@pytest.mark.parametrize("inside", [-1.0, -math.inf, math.inf, 1e10])
 def test_what_is_no_number_of_packets_is_refused(inside: float) -> None:
     with pytest.raises(am.InputError, match="cannot be inside"):
         Windows().add(Gauge(0.0, "m", inside), 0.0)

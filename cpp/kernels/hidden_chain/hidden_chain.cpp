@@ -19,6 +19,7 @@ using hidden_chain::Window;
 constexpr std::size_t kBlock = 1024;  // events whose layers are in memory at once
 constexpr double kOpen = 1e-12;       // probability above which a departure counts as open
 constexpr double kTie = 1e-12;        // relative: probabilities that are equal but for rounding
+constexpr double kEntry = 1e-14;      // probability above which a sparse matrix has an entry
 
 /// Weights of the states between two events, by x and then by k.
 struct Layer {
@@ -41,7 +42,8 @@ double branching(double left, double right) {
 
 class HiddenChain::Job {
 public:
-    Job(const HiddenLog& log, const HiddenOptions& options, std::span<const std::int32_t> groups);
+    Job(const HiddenLog& log, const HiddenOptions& options, std::span<const std::int32_t> groups,
+        std::span<const std::int32_t> asked);
 
     std::int64_t stuck() const { return stuck_; }
     bool advance(std::int64_t events);
@@ -87,7 +89,7 @@ private:
     std::vector<std::uint8_t> arrival_;
     std::vector<double> move_, stay_, gap_;
     HiddenOptions options_;
-    std::vector<std::int32_t> groups_;
+    std::vector<std::int32_t> groups_, asked_;
     std::size_t events_, layers_;
     std::int64_t n_in_ = 0;
     std::int64_t n_out_ = 0;
@@ -118,13 +120,14 @@ private:
 };
 
 HiddenChain::Job::Job(const HiddenLog& log, const HiddenOptions& options,
-                      std::span<const std::int32_t> groups)
+                      std::span<const std::int32_t> groups, std::span<const std::int32_t> asked)
     : arrival_(log.arrival.begin(), log.arrival.end()),
       move_(log.move.begin(), log.move.end()),
       stay_(log.stay.begin(), log.stay.end()),
       gap_(log.gap.begin(), log.gap.end()),
       options_(options),
       groups_(groups.begin(), groups.end()),
+      asked_(asked.begin(), asked.end()),
       events_(arrival_.size()),
       layers_(options.counted == Counted::nothing ? 1
                                                   : static_cast<std::size_t>(options.number) + 1) {
@@ -135,6 +138,8 @@ HiddenChain::Job::Job(const HiddenLog& log, const HiddenOptions& options,
         std::any_of(stay_.begin(), stay_.end(), bad) || std::any_of(gap_.begin(), gap_.end(), bad))
         throw std::invalid_argument("weights and gaps must be finite and not negative");
     for (const auto in : arrival_) ++(in != 0 ? n_in_ : n_out_);
+    if (!asked_.empty() && asked_.size() != static_cast<std::size_t>(n_in_))
+        throw std::invalid_argument("one departure that is asked for by arrival");
     if (!groups_.empty() && groups_.size() != static_cast<std::size_t>(n_out_))
         throw std::invalid_argument("one group a departure");
     find_support();
@@ -325,6 +330,8 @@ void HiddenChain::Job::turn() {
         shares_.assign(static_cast<std::size_t>(largest) + 1, 0.0);
     }
     if (options_.pairs) out_.pairs.assign(n_in * static_cast<std::size_t>(n_out_), 0.0);
+    if (options_.sparse) out_.entries.assign(n_in, 0);
+    out_.asked.assign(asked_.size(), 0.0);
     basis_ = std::make_unique<Basis>(static_cast<std::size_t>(out_.widest), layers_, n_out_,
                                      options_.together, options_.tolerance);
     ring_ = 1;
@@ -480,10 +487,24 @@ void HiddenChain::Job::summarise(std::size_t i, std::vector<double>& row, double
         open += row[p] > kOpen ? 1 : 0;
     }
     out_.allowed[i] = open;
+    if (!asked_.empty() && asked_[i] >= 0) {
+        const std::int64_t p = latest - asked_[i];
+        if (p >= 0 && p < static_cast<std::int64_t>(row.size()))
+            out_.asked[i] = row[static_cast<std::size_t>(p)];
+    }
     if (options_.pairs) {
         double* to = out_.pairs.data() + i * static_cast<std::size_t>(n_out_);
         for (std::size_t p = 0; p < row.size(); ++p)
             to[latest - static_cast<std::int64_t>(p)] = row[p];
+    }
+    if (options_.sparse) {
+        for (std::size_t p = 0; p < row.size(); ++p) {
+            if (!(row[p] > kEntry)) continue;
+            ++out_.entries[i];
+            out_.entry_column.push_back(
+                static_cast<std::int32_t>(latest - static_cast<std::int64_t>(p)));
+            out_.entry_value.push_back(row[p]);
+        }
     }
     if (options_.guessing_every > 0 && i % static_cast<std::size_t>(options_.guessing_every) == 0) {
         sorted_ = row;
@@ -561,8 +582,8 @@ void HiddenChain::Job::move_rows(std::size_t e, const Layer& alpha) {
 }
 
 HiddenChain::HiddenChain(const HiddenLog& log, const HiddenOptions& options,
-                         std::span<const std::int32_t> groups)
-    : job_(std::make_unique<Job>(log, options, groups)) {}
+                         std::span<const std::int32_t> groups, std::span<const std::int32_t> asked)
+    : job_(std::make_unique<Job>(log, options, groups, asked)) {}
 HiddenChain::~HiddenChain() = default;
 HiddenChain::HiddenChain(HiddenChain&&) noexcept = default;
 HiddenChain& HiddenChain::operator=(HiddenChain&&) noexcept = default;

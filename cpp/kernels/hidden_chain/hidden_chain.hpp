@@ -54,6 +54,7 @@ struct HiddenOptions {
     std::int32_t guessing_every = 0;  // each so many-th message has its guessing entropy; 0: none
     bool rows = true;                 // what becomes of each message, not only evidence and sums
     bool pairs = false;               // the whole matrix of probabilities
+    bool sparse = false;              // its entries above 1e-14
 };
 
 /// What is known of each arrival and each departure, in their order.
@@ -70,14 +71,20 @@ struct HiddenFigures {
     std::vector<std::int32_t> guess, allowed, group_guess;
     std::vector<double> real;
     std::vector<double> pairs;  // arrivals x departures
+    // Sparse entries of the matrix, the last arrival first: how many each arrival has, their
+    // departures and their probabilities.
+    std::vector<std::int32_t> entries, entry_column;
+    std::vector<double> entry_value;
+    std::vector<double> asked;  // probability of the departure that was asked for; 0 for none
 };
 
 class HiddenChain {
 public:
-    /// `groups` of the departures, numbered from 0, or empty. std::invalid_argument if the log is
-    /// not one.
+    /// `groups` of the departures, numbered from 0, or empty. `asked`: by arrival, or empty: the
+    /// departure whose probability is wanted, -1 for none. std::invalid_argument if the log is not
+    /// one.
     HiddenChain(const HiddenLog& log, const HiddenOptions& options,
-                std::span<const std::int32_t> groups);
+                std::span<const std::int32_t> groups, std::span<const std::int32_t> asked = {});
     ~HiddenChain();
     HiddenChain(HiddenChain&&) noexcept;
     HiddenChain& operator=(HiddenChain&&) noexcept;

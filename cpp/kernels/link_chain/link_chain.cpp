@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
+
+#include "common/snapshot.hpp"
 
 namespace anonymatch {
 namespace {
 
 constexpr std::size_t lanes = link_chain_lanes;
+constexpr double stray_squared = 9.0;    // squared standard errors from its share of a count
 constexpr double together_below = 0.02;  // of the largest share: smaller ones are taken together
 constexpr double core_tail = 0.015;      // of a row's weight, on each side of what weighs most
 constexpr double possible_above = 1e-12;
@@ -350,26 +354,109 @@ LinkRecord LinkChain::record(int samples, int thin, LinkNumbers exactly,
     return record;
 }
 
+std::vector<std::uint8_t> LinkChain::state() const {
+    SnapshotWriter writer;
+    writer.put(held_);
+    writer.put(held_logs_);
+    for (const auto& half : counts_) writer.put(half);
+    for (const auto* counts : {&guessed_, &alone_, &lost_, &real_, &lost_lanes_})
+        writer.put(*counts);
+    writer.put(&label_random_, 1);
+    writer.put(counted_);
+    for (const auto& words : random_) writer.put(words, lanes);
+    writer.put(&shared_, 1);
+    writer.put(&samples_, 1);
+    return std::move(writer).bytes();
+}
+
+bool LinkChain::restore(std::span<const std::uint8_t> state) {
+    SnapshotReader reader(state);
+    const std::size_t rows = runs_.size();
+    const auto entries = static_cast<std::size_t>(offsets_.back());
+    LinkChain other(*this);
+    bool fits = reader.take(other.held_.data(), other.held_.size()) &&
+                reader.take(other.held_logs_.data(), other.held_logs_.size());
+    for (auto& half : other.counts_) fits = fits && reader.take_or_none(half, entries);
+    for (auto* counts : {&other.guessed_, &other.alone_, &other.lost_})
+        fits = fits && reader.take_or_none(*counts, rows * lanes);
+    fits = fits && reader.take_or_none(other.real_, at(band_.columns) * lanes) &&
+           reader.take(other.lost_lanes_.data(), other.lost_lanes_.size()) &&
+           reader.take(&other.label_random_, 1) &&
+           reader.take(other.counted_.data(), other.counted_.size());
+    for (auto& words : other.random_) fits = fits && reader.take(words, lanes);
+    fits = fits && reader.take(&other.shared_, 1) && reader.take(&other.samples_, 1);
+    if (!fits || !reader.at_end() || other.samples_ < 0) return false;
+    if (other.counts_[0].size() != other.counts_[1].size()) return false;
+    if (other.samples_ > 0 && entries > 0 && other.counts_[0].empty()) return false;
+    other.open_.assign(open_.size(), std::uint16_t{0xFFFF});
+    other.pairs_.fill(0);
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const std::int32_t column = other.held_[i * lanes + l];
+            if (column == -1) continue;
+            if (column < band_.first[i] || column >= band_.last[i]) return false;
+            auto& open = other.open_[at(column)];
+            if ((open >> l & 1U) == 0) return false;
+            open = static_cast<std::uint16_t>(open & ~(1U << l));
+            ++other.pairs_[l];
+        }
+    }
+    *this = std::move(other);
+    return true;
+}
+
 std::vector<std::int32_t> LinkChain::explanation(std::size_t lane) const {
     std::vector<std::int32_t> columns(runs_.size());
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = held_[i * lanes + lane];
     return columns;
 }
 
-std::vector<std::int32_t> LinkChain::likeliest(const LinkScaling& scaling) const {
-    std::vector<std::int32_t> columns(runs_.size(), -1);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        double top = 0.0;
-        for (std::int32_t j = 0; j < runs_[i].length; ++j) {
-            const std::int32_t column = runs_[i].first + j;
-            const double share = scaling.columns()[at(column)] * weight_of(band_, offsets_[i] + j);
-            if (share > top) {
-                top = share;
-                columns[i] = column;
-            }
+LinkTop LinkChain::top(const LinkScaling& scaling, std::size_t begin, std::size_t end,
+                       LinkBlend blend, double errors) const {
+    LinkTop top;
+    top.guess.assign(end - begin, -1);
+    top.largest.assign(end - begin, 0.0);
+    top.high.assign(end - begin, 0.0);
+    std::vector<double> shares;
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t r = i - begin;
+        const std::size_t length = at(runs_[i].length);
+        const auto entry = static_cast<std::size_t>(offsets_[i]);
+        double total = 0.0, samples = 0.0;
+        shares.resize(length);
+        for (std::size_t j = 0; j < length; ++j) {
+            shares[j] = weight_of(band_, offsets_[i] + static_cast<std::int64_t>(j)) *
+                        scaling.columns()[at(runs_[i].first) + j];
+            total += shares[j];
+            if (!counts_[0].empty())
+                samples += counts_[0][entry + j] + static_cast<double>(counts_[1][entry + j]);
         }
+        if (!(total > 0.0)) continue;
+        for (std::size_t j = 0; j < length; ++j) {
+            const double share = shares[j] / total;
+            double value = share, error = 1.0;
+            if (samples > 0.0) {
+                const double counted =
+                    (counts_[0][entry + j] + static_cast<double>(counts_[1][entry + j])) / samples;
+                const double middle = (counted + share) / 2;
+                const double size = middle * (1 - middle);
+                const double noise = blend.noise * std::max(size, 0.5 / samples) / samples;
+                const double spread = blend.spread * size * size;
+                double part = spread + noise > 0.0 ? spread / (spread + noise) : 1.0;
+                const double apart = counted - share;
+                if (apart * apart > stray_squared * (spread + noise)) part = 1.0;
+                value = share + part * apart;
+                error = std::sqrt(part * noise) + 1 / samples;
+            }
+            if (value > top.largest[r]) {
+                top.largest[r] = value;
+                top.guess[r] = runs_[i].first + static_cast<std::int32_t>(j);
+            }
+            top.high[r] = std::max(top.high[r], value + errors * error);
+        }
+        top.high[r] = std::min(top.high[r], 1.0);
     }
-    return columns;
+    return top;
 }
 
 LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::size_t end,

@@ -97,6 +97,21 @@ struct LinkRows {
     std::vector<std::int32_t> group_guess;
 };
 
+/// How the shares of a scaling and the counts of a chain are put together: relative variance of
+/// posterior probabilities about the shares, and variance of counts over that of independent
+/// samples.
+struct LinkBlend {
+    double spread;
+    double noise;
+};
+
+/// The likeliest column of each row, given that it has one, by shares and counts together.
+struct LinkTop {
+    std::vector<std::int32_t> guess;  // the first of equals; -1 if there is none
+    std::vector<double> largest;      // its probability
+    std::vector<double> high;  // largest of a column's probability plus a multiple of its error
+};
+
 /// Each row in turn gets the first column that is left, which matches as many as can be.
 std::vector<std::int32_t> first_in_first_out(const LinkBand& band);
 
@@ -129,9 +144,15 @@ public:
                       std::span<const double> column_logs, CancelFlag cancel);
     [[nodiscard]] int samples() const { return samples_; }
     [[nodiscard]] std::vector<std::int32_t> explanation(std::size_t lane) const;
+    /// What sweeps and samples have changed, as bytes.
+    [[nodiscard]] std::vector<std::uint8_t> state() const;
+    /// Goes on from such a state of a chain that was made and set in the same way. Gives whether it
+    /// fits this one; nothing has changed if not. What would lead beyond an array does not fit.
+    bool restore(std::span<const std::uint8_t> state);
     /// Columns, one a row or -1, whose samples are counted by replica from now on.
     void set_guesses(std::span<const std::int32_t> guesses) {
         guesses_.assign(guesses.begin(), guesses.end());
+        guessed_.assign(guesses_.size() * link_chain_lanes, 0);
     }
     /// Samples by replica, those of a row or column one after another, that counted and in which a
     /// row had its guess; in which it had no column; in which it was lost, where that is told apart;
@@ -141,8 +162,11 @@ public:
     [[nodiscard]] const std::vector<std::uint16_t>& lost() const { return lost_; }
     [[nodiscard]] const std::vector<std::uint16_t>& real() const { return real_; }
 
-    /// The column of each row with the largest share, the first of equals; -1 if there is none.
-    [[nodiscard]] std::vector<std::int32_t> likeliest(const LinkScaling& scaling) const;
+    /// The likeliest columns of rows `begin` to `end` - 1 by a scaling of the same band and by all
+    /// counts so far. Shares get the weight that `blend` leaves them; a column whose count is far
+    /// from its share is known by its count alone. Cost O(entries).
+    [[nodiscard]] LinkTop top(const LinkScaling& scaling, std::size_t begin, std::size_t end,
+                              LinkBlend blend, double errors) const;
     /// Figures of rows `begin` to `end` - 1 by a scaling of the same band. `groups`: a number for
     /// each column, or nothing.
     [[nodiscard]] LinkRows rows(const LinkScaling& scaling, std::size_t begin, std::size_t end,

@@ -724,6 +724,11 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
             std::copy(row.begin(), row.end(),
                       pairs.begin() + static_cast<std::ptrdiff_t>((i - first) * departures.size() +
                                                                   first_departure));
+        if (!asked.empty()) {
+            const std::int64_t at = asked[i] - static_cast<std::int64_t>(first_departure);
+            const bool there = asked[i] >= 0 && at >= 0 && at < std::ssize(row);
+            result.asked.push_back(there ? row[static_cast<std::size_t>(at)] : 0.0);
+        }
         if (!groups.empty()) {
             entries.clear();
             for (std::size_t k = 0; k < row.size(); ++k)
@@ -766,6 +771,11 @@ void PhaseChain::group(std::span<const std::int32_t> groups) {
     if (groups.size() != job_->departures.size())
         throw std::invalid_argument("not one group for each departure");
     job_->groups.assign(groups.begin(), groups.end());
+}
+void PhaseChain::ask(std::span<const std::int32_t> departures) {
+    if (departures.size() != job_->arrivals.size())
+        throw std::invalid_argument("not one departure that is asked for by message");
+    job_->asked.assign(departures.begin(), departures.end());
 }
 bool PhaseChain::forward(double work) {
     return job_->forward(work);

@@ -68,6 +68,7 @@ struct PhaseRows {
     std::vector<double> pair_logs;    // sums of P(i = j) ln f(t_j - s_i), f in mean stages
     std::vector<double> inside_logs;  // sums of P(i inside) times what was given for i
     std::vector<double> unseen_logs;  // the same with the other weights
+    std::vector<double> asked;        // probability of the departure that was asked for, or 0
     double error = 0;                 // how far the worst row was from adding up
 };
 
@@ -84,6 +85,8 @@ public:
 
     /// Groups of departures whose probabilities are added up, one number a departure.
     void group(std::span<const std::int32_t> groups);
+    /// By message, the departure whose probability is wanted; -1 for none.
+    void ask(std::span<const std::int32_t> departures);
 
     /// Filters a stretch of about `work` cells times passes; false once the end is reached or no
     /// explanation is left.

@@ -89,6 +89,7 @@ public:
     phase_chain::Rules rules;
     std::vector<double> arrivals, departures;
     std::vector<phase_chain::Index> groups;  // of departures, if any
+    std::vector<std::int32_t> asked;         // a departure by message, if any
     std::vector<Event> events;               // the last one is the end
     std::vector<std::size_t> arrival_event;  // of each message
     std::vector<Norm> norms;                 // of the table before each event

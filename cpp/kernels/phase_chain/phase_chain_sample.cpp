@@ -121,6 +121,7 @@ public:
             rows_.group_largest.assign(n, 0.0);
             rows_.group_guess.assign(n, -1);
         }
+        rows_.asked.assign(chain.asked.size(), 0.0);
         for (auto* sum : {&rows_.pair_logs, &rows_.inside_logs, &rows_.unseen_logs})
             sum->assign(batches, 0.0);
     }
@@ -331,6 +332,7 @@ private:
             return entropies({row.data(), size}, row[size], lost);
         };
         without_.resize(batches_);
+        if (!chain_.asked.empty()) rows_.asked[message] = asked_probability(message, weight);
         for (auto& each : loo_) each.resize(batches_);
         for (std::size_t b = 0; b < batches_; ++b) {
             without_row_ = all_;
@@ -384,6 +386,27 @@ private:
             rows_.group_guess[message] = received.guess;
         }
         guess_figures(message, figures.departed);
+    }
+
+    /// Probability of the departure that was asked for, whose logarithm has no bias of order one
+    /// over the samples.
+    double asked_probability(std::size_t message, double weight) {
+        const std::int64_t at =
+            static_cast<std::int64_t>(to_come_.latest()) - chain_.asked[message];
+        const std::size_t size = to_come_.size();
+        if (chain_.asked[message] < 0 || at < 0 || at >= static_cast<std::int64_t>(size))
+            return 0.0;
+        const auto q = static_cast<std::size_t>(at);
+        const double departs = 1 - chain_.lost[message];
+        if (!(all_[q] > 0) || !(weight > 0)) return 0.0;
+        const double all = departs * all_[q] / weight;
+        for (std::size_t b = 0; b < batches_; ++b) {
+            const double sum = all_[q] - sums_[b * (size + 1) + q];
+            const double left = weight - weights_[b];
+            if (!(sum > 1e-9 * all_[q]) || !(left > 0)) return all;
+            without_[b] = std::log(departs * sum / left);
+        }
+        return std::min(departs, std::exp(jackknife(std::log(all), without_).value));
     }
 
     /// Guesses with the order of all samples, which is a little too good for them, and with that of

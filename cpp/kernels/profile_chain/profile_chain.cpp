@@ -1,7 +1,9 @@
 #include "profile_chain/profile_chain.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 namespace anonymatch {
 namespace {
@@ -17,6 +19,12 @@ constexpr double evenness_spread = 2.0;
 constexpr double smallest_share = 1e-12;
 constexpr double huge = 1e200;
 constexpr int rounds_between_looks = 256;  // at the cancel byte
+constexpr int sweeps_between_bases = 5;    // that are learnt
+constexpr std::size_t group_size = 7;      // messages drawn at once, where entries are runs
+constexpr std::size_t powers_kept = 64;
+constexpr int belief_steps = 6;
+constexpr double start_noise = 0.1;     // of a mean field, without which it would stay even
+constexpr float smallest_part = 1e-6F;  // of a sum without its largest term
 
 std::size_t at(std::int32_t i) {
     return static_cast<std::size_t>(i);
@@ -26,10 +34,11 @@ std::size_t at(std::int32_t i) {
 class RisingLogs {
 public:
     void add(double a, std::int32_t number) {
-        for (std::int32_t k = 0; k < number; ++k) {
-            product_ *= a + k;
-            if (product_ > huge || product_ < 1.0 / huge) flush();
-        }
+        for (std::int32_t k = 0; k < number; ++k) multiply(a + k);
+    }
+    void multiply(double factor) {
+        product_ *= factor;
+        if (product_ > huge || product_ < 1.0 / huge) flush();
     }
     double sum() {
         flush();
@@ -82,11 +91,20 @@ double gamma(double shape, Random& random) {
     }
 }
 
-std::vector<std::int32_t> messages_of(const RoundLog& log) {
-    std::vector<std::int32_t> numbers(at(log.senders), 0);
-    for (const std::int32_t s : log.sender)
-        if (s >= 0) ++numbers[at(s)];
-    return numbers;
+/// Exchanges a message in one visit: more in larger rounds, whose weights take longer to load.
+std::size_t exchanges(std::size_t size) {
+    return std::max<std::size_t>(5, std::min(size / 3, std::max<std::size_t>(20, size / 8)));
+}
+
+float sum_of(std::span<const float> values) {
+    std::array<float, 8> lanes{};
+    std::size_t k = 0;
+    for (; k + 8 <= values.size(); k += 8)
+        for (std::size_t lane = 0; lane < 8; ++lane) lanes[lane] += values[k + lane];
+    float sum = 0.0F;
+    for (; k < values.size(); ++k) sum += values[k];
+    for (const float lane : lanes) sum += lane;
+    return sum;
 }
 
 }  // namespace
@@ -102,65 +120,110 @@ std::vector<std::int64_t> round_entries(const RoundLog& log) {
 }
 
 ProfileChain::ProfileChain(const RoundLog& log, std::span<const double> base, ProfilePrior prior,
-                           std::span<const std::int32_t> start, std::size_t group,
-                           std::int32_t reach, std::uint64_t seed)
+                           std::span<const std::int32_t> start, std::int32_t reach,
+                           std::uint64_t seed)
     : log_(log),
       base_(base.begin(), base.end()),
       base_sums_(base.size(), 0.0),
       prior_(prior),
-      group_(std::clamp<std::size_t>(group, 2, profile_group_limit)),
       reach_(at(reach)),
       random_(seed, 0),
-      draw_(group_),
+      draw_(group_size),
       entries_(round_entries(log)),
       matching_(start.begin(), start.end()),
       round_of_(log.sender.size()),
       own_(log.sender.size()),
       own_starts_(at(log.senders) + 1, 0),
       repeats_(log.starts.size(), 0),
-      counts_(messages_of(log), log.receivers),
-      columns_(profile_group_limit),
+      twin_(log.sender.size(), -1),
+      lead_(log.sender.size()),
+      held_(log.sender.size(), 0),
+      totals_(at(log.senders), 0),
+      powers_(powers_kept),
+      drawn_(group_size),
       stamp_(at(log.senders), -1) {
+    std::vector<std::int32_t> latest(at(log.senders), -1);  // message of each sender
     for (std::size_t t = 0; t + 1 < log.starts.size(); ++t)
         for (std::int32_t i = log.starts[t]; i < log.starts[t + 1]; ++i) {
             round_of_[at(i)] = static_cast<std::int32_t>(t);
+            lead_[at(i)] = i;
             const std::int32_t s = log.sender[at(i)];
             if (s < 0) continue;
             ++own_starts_[at(s) + 1];
-            if (stamp_[at(s)] == static_cast<std::int64_t>(t)) repeats_[t] = 1;
-            stamp_[at(s)] = static_cast<std::int64_t>(t);
+            const std::int32_t before = latest[at(s)];
+            if (before >= log.starts[t]) {
+                repeats_[t] = 1;
+                twin_[at(before)] = i;
+                lead_[at(i)] = lead_[at(before)];
+            }
+            latest[at(s)] = i;
         }
-    stamps_ = static_cast<std::int64_t>(log.starts.size());
     for (std::size_t s = 0; s < at(log.senders); ++s) own_starts_[s + 1] += own_starts_[s];
     std::vector<std::int32_t> end(own_starts_.begin(), own_starts_.end() - 1);
     for (std::size_t i = 0; i < log.sender.size(); ++i) {
         const std::int32_t s = log.sender[i];
         if (s >= 0) own_[at(end[at(s)]++)] = static_cast<std::int32_t>(i);
-        add(static_cast<std::int32_t>(i), matching_[i]);
     }
+    number_pairs();
+    for (std::size_t i = 0; i < log.sender.size(); ++i)
+        add(static_cast<std::int32_t>(i), matching_[i]);
 }
 
-bool ProfileChain::sweep(int sweeps, bool learn_too, bool record, CancelFlag cancel) {
-    if (record) sums_.resize(static_cast<std::size_t>(entries_.back()), 0.0F);
-    const std::size_t rounds = log_.starts.size() - 1;
+void ProfileChain::number_pairs() {
+    pairs_.assign(static_cast<std::size_t>(entries_.back()), 0);
+    std::vector<std::int32_t> numbers(at(log_.receivers), 0);
+    std::int32_t number = 0;
+    for (std::size_t s = 0; s < at(log_.senders); ++s) {
+        const std::int32_t before = number;  // numbers of other senders are not this one's
+        for (std::int32_t k = own_starts_[s]; k < own_starts_[s + 1]; ++k) {
+            const std::size_t i = at(own_[at(k)]);
+            std::int32_t out = log_.first.empty() ? log_.starts[at(round_of_[i])] : log_.first[i];
+            for (std::int64_t e = entries_[i]; e < entries_[i + 1]; ++e, ++out) {
+                const std::int32_t r = log_.receiver[at(out)];
+                if (r < 0) continue;
+                if (numbers[at(r)] <= before) numbers[at(r)] = ++number;
+                pairs_[static_cast<std::size_t>(e)] = numbers[at(r)];
+            }
+        }
+    }
+    counts_.assign(at(number) + 1, 0);
+    seen_.assign(at(number) + 1, 0);
+}
+
+bool ProfileChain::sweep(int sweeps, SweepKind kind, CancelFlag cancel) {
     const std::size_t messages = log_.sender.size();
+    if (kind.record) {
+        sums_.resize(static_cast<std::size_t>(entries_.back()), 0.0);
+        visits_.resize(messages, 0);
+    }
+    const std::size_t rounds = log_.starts.size() - 1;
+    const std::size_t couples = std::min(at(log_.senders) / 4, messages / 16) + 1;
     for (int k = 0; k < sweeps; ++k) {
+        if (kind.power != 1.0)
+            for (std::size_t c = 0; c < powers_kept; ++c)
+                powers_[c] =
+                    std::pow(prior_.strength / log_.receivers + static_cast<double>(c), kind.power);
         for (std::size_t t = 0; t < rounds; ++t) {
             if (t % rounds_between_looks == 0 && cancel.raised()) return false;
-            draw_round(t, record);
+            if (log_.first.empty())
+                visit(t, kind);
+            else
+                draw_runs(log_.starts[t], log_.starts[t + 1], kind.record);
         }
         if (log_.first.empty())  // senders that often come together are easily taken for each other
-            for (std::size_t pairs = at(log_.senders) / 4 + 1; pairs > 0; --pairs) {
-                if (pairs % 4096 == 0 && cancel.raised()) return false;
+            for (std::size_t couple = 0; couple < couples; ++couple) {
+                if (couple % 4096 == 0 && cancel.raised()) return false;
                 const std::size_t i = below(messages);
                 const std::int32_t begin = log_.starts[at(round_of_[i])];
                 const std::int32_t end = log_.starts[at(round_of_[i]) + 1];
                 const std::size_t other = at(begin) + below(at(end - begin));
                 exchange(log_.sender[i], log_.sender[other]);
             }
-        if (learn_too) learn();
-        if (record)
+        if (kind.learn) learn(k % sweeps_between_bases == 0);
+        if (kind.record) {
+            ++recorded_;
             for (std::size_t r = 0; r < base_.size(); ++r) base_sums_[r] += base_[r];
+        }
         double fits = fit(prior_.strength);
         if (!log_.weights.empty())
             for (std::size_t i = 0; i < messages; ++i)
@@ -171,37 +234,264 @@ bool ProfileChain::sweep(int sweeps, bool learn_too, bool record, CancelFlag can
     return true;
 }
 
-// ---- messages of a round
+std::vector<float> ProfileChain::sums() const {
+    std::vector<float> sums(sums_.size(), 0.0F);
+    if (sums.empty()) return sums;
+    const bool whole = log_.first.empty();
+    for (std::size_t i = 0; i < log_.sender.size(); ++i) {
+        const std::size_t from = whole ? at(lead_[i]) : i;  // these have the same law
+        const double scale = static_cast<double>(recorded_) /
+                             static_cast<double>(std::max<std::int64_t>(visits_[from], 1));
+        const auto own = static_cast<std::size_t>(entries_[i]);
+        const auto number = static_cast<std::size_t>(entries_[i + 1] - entries_[i]);
+        const double* const source = sums_.data() + entries_[from];
+        for (std::size_t k = 0; k < number; ++k)
+            sums[own + k] = static_cast<float>(source[k] * scale);
+    }
+    return sums;
+}
 
-void ProfileChain::draw_round(std::size_t round, bool record) {
+// ---- whole rounds
+
+void ProfileChain::visit(std::size_t round, SweepKind kind) {
+    if (log_.starts[round] == log_.starts[round + 1]) return;
+    choose(round);
+    for (const std::int32_t i : active_) remove(i);
+    load(round, kind.power);
+    exchange_pairs(round, kind.record);
+    const std::int32_t begin = log_.starts[round];
+    for (std::size_t k = 0; k < active_.size(); ++k)
+        add(active_[k], begin + columns_[at(place_[k])]);
+}
+
+/// The messages of a round that take part, what they share, and where each is.
+void ProfileChain::choose(std::size_t round) {
     const std::int32_t begin = log_.starts[round];
     const std::int32_t end = log_.starts[round + 1];
-    if (!log_.first.empty()) {
-        draw_runs(begin, end, record);
-    } else {
-        order_.resize(at(end - begin));
-        for (std::size_t k = 0; k < order_.size(); ++k)
-            order_[k] = begin + static_cast<std::int32_t>(k);
-        if (order_.size() > group_ || repeats_[round])
-            for (std::size_t k = order_.size(); k > 1; --k)
-                std::swap(order_[k - 1], order_[below(k)]);
-        draw_some(record);
-    }
-    if (!repeats_[round]) return;
-    for (std::int32_t pairs = (end - begin) / 2; pairs > 0; --pairs) {
-        const std::size_t size = at(end - begin);
-        const std::size_t i = below(size);
-        const std::size_t far = log_.first.empty() ? size : std::min(size, 2 * reach_ + 2);
-        const std::size_t k = (i + below(far)) % size;
-        if (i != k)
-            swap_pair(begin + static_cast<std::int32_t>(i), begin + static_cast<std::int32_t>(k));
+    active_.clear();
+    columns_.clear();
+    place_.clear();
+    for (std::int32_t i = begin; i < end; ++i) {
+        if (!repeats_[round]) {
+            active_.push_back(i);
+            columns_.push_back(i - begin);
+            place_.push_back(matching_[at(i)] - begin);
+            continue;
+        }
+        if (lead_[at(i)] != i) continue;
+        if (twin_[at(i)] >= 0) {
+            members_.clear();
+            for (std::int32_t k = i; k >= 0; k = twin_[at(k)]) members_.push_back(k);
+            for (std::size_t k = members_.size(); k > 1; --k) {
+                const std::size_t a = at(members_[k - 1]);
+                const std::size_t b = at(members_[below(k)]);
+                std::swap(matching_[a], matching_[b]);
+                std::swap(held_[a], held_[b]);
+            }
+        }
+        place_.push_back(static_cast<std::int32_t>(active_.size()));
+        active_.push_back(i);
+        columns_.push_back(matching_[at(i)] - begin);
     }
 }
 
-/// Groups of messages that come so many apart, in order of time.
+/// The weight of each active message and column, by all messages that are counted now.
+void ProfileChain::load(std::size_t round, double power) {
+    const std::size_t size = active_.size();
+    const std::int32_t begin = log_.starts[round];
+    weights_.resize(size * size);
+    scaled_.resize(size);
+    bool lost = false;
+    for (std::size_t j = 0; j < size; ++j) {
+        const std::int32_t r = log_.receiver[at(begin + columns_[j])];
+        scaled_[j] = r < 0 ? 0.0 : prior_.strength * base_[at(r)];
+        lost = lost || r < 0;
+    }
+    for (std::size_t k = 0; k < size; ++k) {
+        const std::size_t i = at(active_[k]);
+        const std::int32_t s = log_.sender[i];
+        double* const row = weights_.data() + k * size;
+        const std::int32_t* const pair = pairs_.data() + entries_[i];
+        if (s < 0) {
+            std::fill_n(row, size, 1.0);
+            continue;
+        }
+        if (power == 1.0)
+            for (std::size_t j = 0; j < size; ++j)
+                row[j] = scaled_[j] + counts_[at(pair[columns_[j]])];
+        else
+            for (std::size_t j = 0; j < size; ++j)
+                row[j] = powers_[std::min(at(counts_[at(pair[columns_[j]])]), powers_kept - 1)];
+        if (!lost) continue;
+        for (std::size_t j = 0; j < size; ++j)
+            if (log_.receiver[at(begin + columns_[j])] < 0)
+                row[j] = std::pow(prior_.strength + totals_[at(s)], power);
+    }
+}
+
+/// Each active message in turn with another one: they exchange what they have by the odds of that.
+void ProfileChain::exchange_pairs(std::size_t round, bool record) {
+    const std::size_t size = active_.size();
+    const std::size_t width = at(log_.starts[round + 1] - log_.starts[round]);
+    double* const sums = record ? sums_.data() + entries_[at(log_.starts[round])] : nullptr;
+    const auto tally = [&](std::size_t k, std::size_t column, double share) {
+        const std::size_t row = at(active_[k] - log_.starts[round]);
+        sums[row * width + at(columns_[column])] += share;
+    };
+    if (size == 1) {
+        if (record) {
+            tally(0, at(place_[0]), 1.0);
+            ++visits_[at(active_[0])];
+        }
+        return;
+    }
+    const std::size_t turns = exchanges(size);
+    const double* const weights = weights_.data();
+    for (std::size_t turn = 0; turn < turns; ++turn)
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::uint64_t bits = random_.bits();
+            auto k = static_cast<std::size_t>(((bits >> 40) * (size - 1)) >> 24);
+            k += k >= i ? 1 : 0;
+            const std::size_t a = at(place_[i]);
+            const std::size_t b = at(place_[k]);
+            const double keep = weights[i * size + a] * weights[k * size + b];
+            const double swap = weights[i * size + b] * weights[k * size + a];
+            if (record) {
+                const double share = swap / (keep + swap);
+                tally(i, a, 1.0 - share);
+                tally(i, b, share);
+                tally(k, b, 1.0 - share);
+                tally(k, a, share);
+                ++visits_[at(active_[i])];
+                ++visits_[at(active_[k])];
+            }
+            const double unit = static_cast<double>(bits & 0xFFFFFFFFFFU) * 0x1p-40;
+            if (unit * (keep + swap) < swap) std::swap(place_[i], place_[k]);
+        }
+}
+
+// ---- an ordered start
+
+bool ProfileChain::order(int passes, CancelFlag cancel) {
+    std::vector<float> shares(pairs_.size());
+    std::vector<double> expected(counts_.size(), 0.0);
+    for (std::size_t i = 0; i < log_.sender.size(); ++i) {
+        const std::span<float> row(shares.data() + entries_[i], shares.data() + entries_[i + 1]);
+        for (float& share : row) share = static_cast<float>(1.0 + start_noise * random_.unit());
+        const float sum = sum_of(row);
+        for (float& share : row) share /= sum;
+    }
+    for (std::size_t e = 0; e < shares.size(); ++e) expected[at(pairs_[e])] += shares[e];
+    for (int k = 0; k < passes; ++k)
+        for (std::size_t t = 0; t + 1 < log_.starts.size(); ++t) {
+            if (t % rounds_between_looks == 0 && cancel.raised()) return false;
+            pass(t, shares, expected);
+        }
+    for (std::size_t t = 0; t + 1 < log_.starts.size(); ++t) best_of(t, shares);
+    return true;
+}
+
+/// The marginals of one round given the expected counts of all others (Bethe's approximation).
+void ProfileChain::pass(std::size_t round, std::vector<float>& shares,
+                        std::vector<double>& expected) {
+    const std::int32_t begin = log_.starts[round];
+    const std::size_t size = at(log_.starts[round + 1] - begin);
+    if (size < 2) return;
+    const auto from = static_cast<std::size_t>(entries_[at(begin)]);
+    const std::size_t number = size * size;
+    const std::span<float> own(shares.data() + from, number);
+    const std::span<const std::int32_t> pair(pairs_.data() + from, number);
+    for (std::size_t e = 0; e < number; ++e) expected[at(pair[e])] -= own[e];
+    bethe_.resize(number);
+    row_messages_.resize(number);
+    column_messages_.assign(number, 1.0F);
+    for (std::size_t i = 0; i < size; ++i) {
+        const std::int32_t s = log_.sender[at(begin) + i];
+        for (std::size_t j = 0; j < size; ++j) {
+            const std::int32_t r = log_.receiver[at(begin) + j];
+            double weight = 1.0;
+            if (s >= 0)
+                weight = r < 0 ? prior_.strength + totals_[at(s)]
+                               : prior_.strength * base_[at(r)] +
+                                     std::max(0.0, expected[at(pair[i * size + j])]);
+            bethe_[i * size + j] = static_cast<float>(weight);
+        }
+    }
+    for (int step = 0; step < belief_steps; ++step) {
+        sums_by_column_.assign(size, 0.0F);
+        for (std::size_t i = 0; i < size; ++i) {
+            const float* const weight = bethe_.data() + i * size;
+            const float* const given = column_messages_.data() + i * size;
+            float* const told = row_messages_.data() + i * size;
+            for (std::size_t j = 0; j < size; ++j) told[j] = weight[j] * given[j];
+            const float sum = sum_of({told, size});
+            for (std::size_t j = 0; j < size; ++j) {
+                told[j] = weight[j] / std::max(sum - told[j], smallest_part * sum);
+                sums_by_column_[j] += told[j];
+            }
+        }
+        for (std::size_t i = 0; i < size; ++i) {
+            const float* const given = row_messages_.data() + i * size;
+            float* const told = column_messages_.data() + i * size;
+            for (std::size_t j = 0; j < size; ++j)
+                told[j] = 1.0F / std::max(sums_by_column_[j] - given[j],
+                                          smallest_part * sums_by_column_[j]);
+        }
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        const std::span<float> row = own.subspan(i * size, size);
+        for (std::size_t j = 0; j < size; ++j)
+            row[j] = bethe_[i * size + j] * column_messages_[i * size + j];
+        const float sum = sum_of(row);
+        for (float& share : row) share /= sum;
+    }
+    for (std::size_t e = 0; e < number; ++e) expected[at(pair[e])] += own[e];
+}
+
+/// A likely matching of a round: greedily, then by exchanges of pairs that make it likelier.
+void ProfileChain::best_of(std::size_t round, std::span<const float> shares) {
+    const std::int32_t begin = log_.starts[round];
+    const std::size_t size = at(log_.starts[round + 1] - begin);
+    if (size < 2) return;
+    const std::span<const float> own =
+        shares.subspan(static_cast<std::size_t>(entries_[at(begin)]), size * size);
+    order_.resize(size);
+    outs_.assign(size, -1);
+    for (std::size_t i = 0; i < size; ++i) order_[i] = static_cast<std::int32_t>(i);
+    const auto top = [&](std::int32_t i) {
+        const std::span<const float> row = own.subspan(at(i) * size, size);
+        return *std::max_element(row.begin(), row.end());
+    };
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::int32_t a, std::int32_t b) { return top(a) > top(b); });
+    std::vector<std::uint8_t> taken(size, 0);
+    for (const std::int32_t i : order_) {
+        std::int32_t best = -1;
+        for (std::size_t j = 0; j < size; ++j)
+            if (!taken[j] && (best < 0 || own[at(i) * size + j] > own[at(i) * size + at(best)]))
+                best = static_cast<std::int32_t>(j);
+        outs_[at(i)] = best;
+        taken[at(best)] = 1;
+    }
+    for (int look = 0; look < 2; ++look)
+        for (std::size_t i = 0; i < size; ++i)
+            for (std::size_t k = i + 1; k < size; ++k) {
+                const std::size_t a = at(outs_[i]);
+                const std::size_t b = at(outs_[k]);
+                if (own[i * size + b] * own[k * size + a] > own[i * size + a] * own[k * size + b])
+                    std::swap(outs_[i], outs_[k]);
+            }
+    for (std::size_t i = 0; i < size; ++i) remove(begin + static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < size; ++i)
+        add(begin + static_cast<std::int32_t>(i), begin + outs_[i]);
+}
+
+// ---- runs
+
+/// Groups of messages at a random distance from each other, in order of time; then pairs.
 void ProfileChain::draw_runs(std::int32_t begin, std::int32_t end, bool record) {
-    const std::size_t apart = 1 + below(std::max<std::size_t>(1, 2 * reach_ / group_ + 1));
-    const std::size_t block = apart * group_;
+    const std::size_t apart = 1 + below(std::max<std::size_t>(1, 2 * reach_ / group_size + 1));
+    const std::size_t block = apart * group_size;
     const std::size_t size = at(end - begin);
     const std::size_t shift = below(block);
     for (std::size_t from = 0; from < size + block; from += block)
@@ -212,6 +502,12 @@ void ProfileChain::draw_runs(std::int32_t begin, std::int32_t end, bool record) 
                     order_.push_back(begin + static_cast<std::int32_t>(k - shift));
             if (!order_.empty()) draw_some(record);
         }
+    for (std::size_t pairs = size / 2; pairs > 0; --pairs) {
+        const std::size_t i = below(size);
+        const std::size_t k = (i + below(std::min(size, 2 * reach_ + 2))) % size;
+        if (i != k)
+            swap_pair(begin + static_cast<std::int32_t>(i), begin + static_cast<std::int32_t>(k));
+    }
 }
 
 /// The messages in `order_`, in groups in which no sender comes twice.
@@ -228,12 +524,8 @@ void ProfileChain::draw_some(bool record) {
             }
             if (s >= 0) stamp_[at(s)] = stamps_;
             members_.push_back(i);
-            if (members_.size() < group_) continue;
-            draw_group(members_, record);
-            members_.clear();
-            ++stamps_;
         }
-        if (!members_.empty()) draw_group(members_, record);
+        draw_group(members_, record);
         order_.swap(later_);
     }
 }
@@ -242,8 +534,10 @@ void ProfileChain::draw_group(std::span<const std::int32_t> group, bool record) 
     const std::size_t size = group.size();
     outs_.resize(size);
     for (std::size_t k = 0; k < size; ++k) outs_[k] = matching_[at(group[k])];
+    if (record)
+        for (const std::int32_t i : group) ++visits_[at(i)];
     if (size == 1) {
-        if (record) sums_[static_cast<std::size_t>(entry(group[0], outs_[0]))] += 1.0F;
+        if (record) sums_[static_cast<std::size_t>(entry(group[0], outs_[0]))] += 1.0;
         return;
     }
     for (const std::int32_t i : group) remove(i);
@@ -252,12 +546,15 @@ void ProfileChain::draw_group(std::span<const std::int32_t> group, bool record) 
         const std::int32_t s = log_.sender[at(group[k])];
         double largest = 0.0;
         for (std::size_t j = 0; j < size; ++j) {
+            row[j] = law(group[k], outs_[j]);
+            if (row[j] <= 0.0) continue;
             const std::int32_t r = log_.receiver[at(outs_[j])];
-            double weight = 1.0;
             if (s >= 0)
-                weight = r < 0 ? prior_.strength + counts_.total(s)
-                               : prior_.strength * base_[at(r)] + counts_.count(s, r);
-            row[j] = weight * law(group[k], outs_[j]);
+                row[j] *=
+                    r < 0 ? prior_.strength + totals_[at(s)]
+                          : prior_.strength * base_[at(r)] +
+                                counts_[at(
+                                    pairs_[static_cast<std::size_t>(entry(group[k], outs_[j]))])];
             largest = std::max(largest, row[j]);
         }
         for (std::size_t j = 0; j < size; ++j) row[j] /= largest;
@@ -265,12 +562,10 @@ void ProfileChain::draw_group(std::span<const std::int32_t> group, bool record) 
     draw_.forward();
     if (record)
         draw_.marginals([&](std::size_t k, std::size_t j, double share) {
-            if (share > 0.0)
-                sums_[static_cast<std::size_t>(entry(group[k], outs_[j]))] +=
-                    static_cast<float>(share);
+            if (share > 0.0) sums_[static_cast<std::size_t>(entry(group[k], outs_[j]))] += share;
         });
-    draw_.draw(random_, columns_);
-    for (std::size_t k = 0; k < size; ++k) add(group[k], outs_[columns_[k]]);
+    draw_.draw(random_, drawn_);
+    for (std::size_t k = 0; k < size; ++k) add(group[k], outs_[drawn_[k]]);
 }
 
 // ---- other steps, each taken or left as a whole
@@ -281,10 +576,15 @@ void ProfileChain::swap_pair(std::int32_t i, std::int32_t k) {
     const double after = law(i, b) * law(k, a);
     if (!(after > 0.0)) return;
     double gain = std::log(after) - std::log(law(i, a) * law(k, b));
-    gain -= take(i);
-    gain -= take(k);
-    gain += give(i, b);
-    gain += give(k, a);
+    for (const std::int32_t message : {i, k}) {
+        remove(message);
+        gain -= chance(message);
+    }
+    for (const auto& [message, out] : {std::pair{i, b}, std::pair{k, a}}) {
+        matching_[at(message)] = out;
+        gain += chance(message);
+        add(message, out);
+    }
     if (std::log1p(-random_.unit()) < gain) return;
     remove(i);
     remove(k);
@@ -292,7 +592,7 @@ void ProfileChain::swap_pair(std::int32_t i, std::int32_t k) {
     add(k, b);
 }
 
-/// What senders a and b have in the rounds in which both come once.
+/// What senders a and b have in the rounds in which both come once, if these are several.
 void ProfileChain::exchange(std::int32_t a, std::int32_t b) {
     if (a < 0 || b < 0 || a == b) return;
     members_.clear();
@@ -310,44 +610,51 @@ void ProfileChain::exchange(std::int32_t a, std::int32_t b) {
         if (round <= other) ++i;
         if (other <= round) ++k;
     }
-    double gain = 0.0;
-    for (const std::int32_t message : members_) gain -= take(message);
-    for (std::size_t m = 0; m < members_.size(); m += 2) {
-        const std::int32_t first = matching_[at(members_[m])];
-        gain += give(members_[m], matching_[at(members_[m + 1])]);
-        gain += give(members_[m + 1], first);
-    }
-    if (std::log1p(-random_.unit()) < gain) return;
-    for (const std::int32_t message : members_) remove(message);
-    for (std::size_t m = 0; m < members_.size(); m += 2) {
-        const std::int32_t first = matching_[at(members_[m])];
-        add(members_[m], matching_[at(members_[m + 1])]);
-        add(members_[m + 1], first);
-    }
+    if (members_.size() < 4) return;
+    const auto swapped = [this] {
+        double gain = 0.0;
+        for (const std::int32_t message : members_) {
+            remove(message);
+            gain -= chance(message);
+        }
+        for (std::size_t m = 0; m < members_.size(); m += 2)
+            std::swap(matching_[at(members_[m])], matching_[at(members_[m + 1])]);
+        for (const std::int32_t message : members_) {
+            gain += chance(message);
+            add(message, matching_[at(message)]);
+        }
+        return gain;
+    };
+    if (std::log1p(-random_.unit()) < swapped()) return;
+    swapped();
 }
 
+// ---- the prior
+
 /// A step of the prior's strength, on a scale of logs; then the base.
-void ProfileChain::learn() {
+void ProfileChain::learn(bool base_too) {
     const double next = prior_.strength * std::exp(learning_step * (random_.unit() - 0.5));
     const auto chance = [this](double strength) {
         return fit(strength) + usual(strength, usual_strength, strength_spread);
     };
     if (std::log1p(-random_.unit()) < chance(next) - chance(prior_.strength))
         prior_.strength = next;
-    learn_base();
+    if (base_too) learn_base();
 }
 
-/// Draws the base, as in hierarchical Dirichlet processes ("direct assignment"): of all messages of a sender to a
-/// receiver, some went there by the base and the others by habit. The base is Dirichlet given how many
-/// did so.
+/// Draws the base, as in hierarchical Dirichlet processes ("direct assignment"): of all messages of a
+/// sender to a receiver, some went there by the base and the others by habit. The base is Dirichlet
+/// given how many did so.
 void ProfileChain::learn_base() {
     std::vector<std::int32_t> drawn(base_.size(), 0);
-    counts_.each([&](std::int32_t, std::int32_t receiver, std::int32_t count) {
-        const double mass = prior_.strength * base_[at(receiver)];
-        ++drawn[at(receiver)];
-        for (std::int32_t k = 1; k < count; ++k)
-            if (random_.unit() * (mass + k) < mass) ++drawn[at(receiver)];
-    });
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+        if (held_[i] == 0) continue;
+        const std::size_t r = at(log_.receiver[at(matching_[i])]);
+        const std::int32_t before = seen_[at(held_[i])]++;
+        const double mass = prior_.strength * base_[r];
+        if (before == 0 || random_.unit() * (mass + before) < mass) ++drawn[r];
+    }
+    for (const std::int32_t pair : held_) seen_[at(pair)] = 0;
     const double next = prior_.evenness * std::exp(learning_step * (random_.unit() - 0.5));
     const auto chance = [&](double evenness) {
         return even_fit(drawn, evenness) + usual(evenness, usual_evenness, evenness_spread);
@@ -361,13 +668,15 @@ void ProfileChain::learn_base() {
 }
 
 /// Log of the chance of all counts under a strength, but for a constant.
-double ProfileChain::fit(double strength) const {
+double ProfileChain::fit(double strength) {
     RisingLogs above;
     RisingLogs under;
-    counts_.each([&](std::int32_t, std::int32_t receiver, std::int32_t count) {
-        above.add(strength * base_[at(receiver)], count);
-    });
-    for (std::int32_t s = 0; s < log_.senders; ++s) under.add(strength, counts_.total(s));
+    for (std::size_t i = 0; i < held_.size(); ++i)
+        if (held_[i] != 0)
+            above.multiply(strength * base_[at(log_.receiver[at(matching_[i])])] +
+                           seen_[at(held_[i])]++);
+    for (const std::int32_t pair : held_) seen_[at(pair)] = 0;
+    for (const std::int32_t total : totals_) under.add(strength, total);
     return above.sum() - under.sum();
 }
 
@@ -385,42 +694,29 @@ std::int64_t ProfileChain::entry(std::int32_t message, std::int32_t out) const {
     return entries_[at(message)] + (out - first);
 }
 
-bool ProfileChain::counted(std::int32_t message, std::int32_t out) const {
-    return log_.sender[at(message)] >= 0 && log_.receiver[at(out)] >= 0;
+/// Log of the chance of the message out of a message that is not counted now, given all that are.
+double ProfileChain::chance(std::int32_t message) const {
+    const std::int32_t out = matching_[at(message)];
+    const std::int32_t pair = pairs_[static_cast<std::size_t>(entry(message, out))];
+    if (pair == 0) return 0.0;
+    return std::log((prior_.strength * base_[at(log_.receiver[at(out)])] + counts_[at(pair)]) /
+                    (prior_.strength + totals_[at(log_.sender[at(message)])]));
 }
 
 void ProfileChain::remove(std::int32_t message) {
-    const std::int32_t out = matching_[at(message)];
-    if (counted(message, out)) counts_.remove(log_.sender[at(message)], log_.receiver[at(out)]);
+    const std::int32_t pair = held_[at(message)];
+    if (pair == 0) return;
+    --counts_[at(pair)];
+    --totals_[at(log_.sender[at(message)])];
 }
 
 void ProfileChain::add(std::int32_t message, std::int32_t out) {
+    const std::int32_t pair = pairs_[static_cast<std::size_t>(entry(message, out))];
     matching_[at(message)] = out;
-    if (counted(message, out)) counts_.add(log_.sender[at(message)], log_.receiver[at(out)]);
-}
-
-/// Takes a message out of the counts; gives the log of its factor.
-double ProfileChain::take(std::int32_t message) {
-    remove(message);
-    const std::int32_t out = matching_[at(message)];
-    if (!counted(message, out)) return 0.0;
-    const std::int32_t s = log_.sender[at(message)];
-    const std::int32_t r = log_.receiver[at(out)];
-    return std::log((prior_.strength * base_[at(r)] + counts_.count(s, r)) /
-                    (prior_.strength + counts_.total(s)));
-}
-
-/// Puts a message back with another message out; gives the log of its factor.
-double ProfileChain::give(std::int32_t message, std::int32_t out) {
-    double factor = 0.0;
-    if (counted(message, out)) {
-        const std::int32_t s = log_.sender[at(message)];
-        const std::int32_t r = log_.receiver[at(out)];
-        factor = std::log((prior_.strength * base_[at(r)] + counts_.count(s, r)) /
-                          (prior_.strength + counts_.total(s)));
-    }
-    add(message, out);
-    return factor;
+    held_[at(message)] = pair;
+    if (pair == 0) return;
+    ++counts_[at(pair)];
+    ++totals_[at(log_.sender[at(message)])];
 }
 
 std::size_t ProfileChain::below(std::size_t size) {

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "common/random.hpp"
+#include "common/snapshot.hpp"
 #include "swap_chain/swap_chain_sweep.hpp"
 
 namespace anonymatch {
@@ -165,6 +167,44 @@ std::vector<std::int32_t> SwapChain::matching(std::size_t lane) const {
     std::vector<std::int32_t> columns(lengths_.size());
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = held_[i * lanes + lane];
     return columns;
+}
+
+std::vector<std::uint8_t> SwapChain::state() const {
+    SnapshotWriter writer;
+    writer.put(held_);
+    writer.put(held_logs_);
+    for (const auto& half : counts_) writer.put(half);
+    writer.put(guessed_);
+    for (const auto& words : random_) writer.put(words, lanes);
+    writer.put(&shared_, 1);
+    writer.put(&samples_, 1);
+    return std::move(writer).bytes();
+}
+
+bool SwapChain::restore(std::span<const std::uint8_t> state) {
+    SnapshotReader reader(state);
+    const std::size_t rows = lengths_.size();
+    const auto entries = static_cast<std::size_t>(offsets_.back());
+    SwapChain other(*this);
+    bool fits = reader.take(other.held_.data(), other.held_.size()) &&
+                reader.take(other.held_logs_.data(), other.held_logs_.size());
+    for (auto& half : other.counts_) fits = fits && reader.take_or_none(half, entries);
+    fits = fits && reader.take_or_none(other.guessed_, rows * lanes);
+    for (auto& words : other.random_) fits = fits && reader.take(words, lanes);
+    fits = fits && reader.take(&other.shared_, 1) && reader.take(&other.samples_, 1);
+    if (!fits || !reader.at_end() || other.samples_ < 0) return false;
+    if (other.samples_ > 0 && (other.counts_[0].empty() || other.counts_[1].empty())) return false;
+    std::vector<std::uint32_t> taken(rows, 0);  // a bit for each replica
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const std::int32_t column = other.held_[i * lanes + l];
+            if (column < band_.first[i] || column >= band_.last[i]) return false;
+            if ((taken[at(column)] >> l & 1U) != 0) return false;
+            taken[at(column)] |= 1U << l;
+        }
+    }
+    *this = std::move(other);
+    return true;
 }
 
 double SwapChain::distance(std::size_t i, std::span<const double> shares, std::size_t known,

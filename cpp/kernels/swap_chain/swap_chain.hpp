@@ -119,6 +119,11 @@ public:
     }
     /// Samples, by row and replica, in which a row had its guess.
     [[nodiscard]] const std::vector<std::uint16_t>& guessed() const { return guessed_; }
+    /// What sweeps and samples have changed, as bytes.
+    [[nodiscard]] std::vector<std::uint8_t> state() const;
+    /// Goes on from such a state of a chain that was made and set in the same way. Gives whether it
+    /// fits this one; nothing has changed if not. What would lead beyond an array does not fit.
+    bool restore(std::span<const std::uint8_t> state);
     /// Columns of the rows of a replica.
     [[nodiscard]] std::vector<std::int32_t> matching(std::size_t lane) const;
 

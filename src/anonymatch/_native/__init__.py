@@ -46,7 +46,13 @@ from anonymatch._native.glynn import (
     glynn_rounding,
     glynn_units,
 )
-from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
+from anonymatch._native.hidden_chain import (
+    ClassFigures,
+    Counted,
+    HiddenFigures,
+    class_chain,
+    hidden_chain_job,
+)
 from anonymatch._native.importance import Importance, ImportanceDraws
 from anonymatch._native.link_chain import (
     LINK_CHAIN_LANES,
@@ -55,6 +61,7 @@ from anonymatch._native.link_chain import (
     LinkRecord,
     LinkRows,
     LinkSums,
+    LinkTop,
 )
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
 from anonymatch._native.network import (
@@ -92,7 +99,6 @@ from anonymatch._native.planar import (
     run_planar,
 )
 from anonymatch._native.profile_chain import (
-    PROFILE_GROUP_LIMIT,
     ROUND_MARGINALS_LIMIT,
     ProfileChain,
     RoundMessages,
@@ -157,7 +163,6 @@ __all__ = [
     "PHASE_CHAIN_LARGEST",
     "PLANAR_LANES",
     "PLANAR_PRIME_BITS",
-    "PROFILE_GROUP_LIMIT",
     "ROUND_MARGINALS_LIMIT",
     "RYSER_LARGEST",
     "SMALL_BEHAVIOURS",
@@ -170,6 +175,7 @@ __all__ = [
     "BandTask",
     "BeliefPropagation",
     "BlockTable",
+    "ClassFigures",
     "ClassSums",
     "Counted",
     "DrawnNetwork",
@@ -189,6 +195,7 @@ __all__ = [
     "LinkRecord",
     "LinkRows",
     "LinkSums",
+    "LinkTop",
     "NestedBound",
     "NetworkEvents",
     "NetworkMix",
@@ -222,6 +229,7 @@ __all__ = [
     "best_isa",
     "block_table",
     "chinese_coefficients",
+    "class_chain",
     "find_structure",
     "flush_stay",
     "frontier_reals",

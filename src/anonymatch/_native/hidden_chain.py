@@ -1,4 +1,4 @@
-"""One mix without memory, of which only the ends are seen."""
+"""One mix without memory, of which only the ends are seen; also with packets of two classes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch._native.arrays import LARGEST, Floats, ints
+from anonymatch._native.arrays import LARGEST, Floats, cancel_byte, floats, ints
 from anonymatch._native.extension import kernels
 
 Counted = kernels.Counted
 HiddenFigures = kernels.HiddenFigures
+ClassFigures = kernels.ClassFigures
 
 
 def hidden_chain_job(
@@ -29,7 +30,9 @@ def hidden_chain_job(
     guessing_every: int = 0,
     rows: bool = True,
     pairs: bool = False,
+    sparse: bool = False,
     groups: npt.NDArray[Any] | None = None,
+    asked: npt.NDArray[Any] | None = None,
 ) -> kernels.HiddenChain:
     """The chain over how many messages are inside, before its first step."""
     if max(len(arrival), number) > LARGEST:
@@ -52,5 +55,39 @@ def hidden_chain_job(
         guessing_every=guessing_every,
         rows=rows,
         pairs=pairs,
+        sparse=sparse,
         groups=ints(np.empty(0) if groups is None else groups),
+        asked=ints(np.empty(0) if asked is None else asked),
+    )
+
+
+def class_chain(
+    arrival: npt.NDArray[np.bool_],
+    users: Floats,
+    loops: Floats,
+    stay: Floats,
+    keep: Floats,
+    gap: Floats,
+    *,
+    drained: bool = False,
+    rows: bool = False,
+    cut: float = 1e-16,
+    tolerance: float = 1e-12,
+    cancel: bytearray | None = None,
+) -> kernels.ClassFigures:
+    """Return the sums and rows of one mix with users' packets and loops."""
+    if len(arrival) > LARGEST:
+        raise ValueError(f"{len(arrival)} events; at most {LARGEST} are taken")
+    return kernels.class_chain(
+        np.ascontiguousarray(arrival, dtype=np.uint8),
+        floats(users),
+        floats(loops),
+        floats(stay),
+        floats(keep),
+        floats(gap),
+        drained,
+        rows,
+        cut,
+        tolerance,
+        cancel_byte(cancel),
     )

@@ -31,6 +31,14 @@ class LinkRows(NamedTuple):
     group_guess: Ints
 
 
+class LinkTop(NamedTuple):
+    """The likeliest column of rows, given that they have one, by shares and counts together."""
+
+    guess: Ints
+    largest: Floats
+    high: Floats
+
+
 class LinkSums(NamedTuple):
     """Sums over sweeps, for each replica."""
 
@@ -171,9 +179,11 @@ class LinkChain:
             raise ValueError(f"no replica {lane}")
         return self.chain.explanation(lane)
 
-    def likeliest(self) -> Ints:
-        """The column of each row with the largest share; -1 if it has none."""
-        return self.chain.likeliest(self.scaling)
+    def top(self, begin: int, end: int, spread: float, noise: float, errors: float) -> LinkTop:
+        """The likeliest columns of some rows; see ``LinkBlend`` and ``LinkTop``."""
+        if not 0 <= begin <= end <= self._rows:
+            raise ValueError(f"rows {begin} to {end}")
+        return LinkTop(*self.chain.top(self.scaling, begin, end, spread, noise, errors))
 
     def set_guesses(self, guesses: Ints) -> None:
         """Columns whose samples are counted by replica."""
@@ -196,6 +206,17 @@ class LinkChain:
     def real(self) -> npt.NDArray[np.uint16]:
         """Samples in which each column was somebody's, by column and replica."""
         return np.asarray(self.chain.real()).reshape(-1, LINK_CHAIN_LANES)
+
+    def state(self) -> npt.NDArray[np.uint8]:
+        """What sweeps and samples have changed, as bytes for :meth:`restore`."""
+        return np.asarray(self.chain.state())
+
+    def restore(self, state: npt.NDArray[np.uint8]) -> bool:
+        """Go on from the state of a chain that was made and set the same way; False if it is not.
+
+        Nothing has changed then.
+        """
+        return self.chain.restore(np.ascontiguousarray(state, dtype=np.uint8))
 
     def rows(self, begin: int, end: int, groups: Ints | None = None) -> LinkRows:
         """Figures of some rows."""

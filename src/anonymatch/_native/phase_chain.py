@@ -39,6 +39,7 @@ class PhaseRows(NamedTuple):
     pair_logs: Floats  # by batch, sums over messages: P(i = j) times the log density of the delay
     inside_logs: Floats
     unseen_logs: Floats
+    asked: Floats  # probability of the departure that was asked for; empty if none was
     error: float
 
 
@@ -67,6 +68,7 @@ class PhaseChain:
         epsilon: float = 1e-16,
         early: Floats | None = None,
         groups: npt.NDArray[Any] | None = None,
+        asked: npt.NDArray[Any] | None = None,
     ) -> None:
         if max(len(arrivals), len(departures)) > LARGEST // 4 or counted not in (0, 1, 2):
             raise ValueError(f"{len(arrivals)} arrivals, {len(departures)} departures, {counted}")
@@ -86,6 +88,8 @@ class PhaseChain:
         )
         if groups is not None:
             self.kernel.group(ints(groups))
+        if asked is not None:
+            self.kernel.ask(ints(asked))
 
     def rows(
         self,

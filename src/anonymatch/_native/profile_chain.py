@@ -10,7 +10,6 @@ import numpy.typing as npt
 from anonymatch._native.arrays import LARGEST, Floats, Ints, cancel_byte, floats, ints
 from anonymatch._native.extension import kernels
 
-PROFILE_GROUP_LIMIT: int = kernels.profile_group_limit
 ROUND_MARGINALS_LIMIT: int = kernels.round_marginals_limit
 
 Singles = npt.NDArray[np.float32]
@@ -53,7 +52,6 @@ class ProfileChain:
         strength: float,
         evenness: float,
         start: Ints,
-        group: int,
         reach: int,
         seed: int,
     ) -> None:
@@ -64,20 +62,30 @@ class ProfileChain:
             raise ValueError("a prior that is none")
         _check_start(log, ints(start))
         self._chain = kernels.ProfileChain(
-            kernel_log, floats(base), strength, evenness, ints(start), group, reach, seed
+            kernel_log, floats(base), strength, evenness, ints(start), reach, seed
         )
 
+    def order(self, passes: int, *, cancel: bytearray | None = None) -> bool:
+        """Begin at a likely matching of whole rounds, by a mean field; False if cancelled."""
+        return self._chain.order(passes, cancel_byte(cancel))
+
     def sweep(
-        self, sweeps: int, *, learn: bool, record: bool, cancel: bytearray | None = None
+        self,
+        sweeps: int,
+        *,
+        learn: bool,
+        record: bool,
+        power: float = 1.0,
+        cancel: bytearray | None = None,
     ) -> bool:
-        """Go on; False if it was cancelled."""
-        return self._chain.sweep(sweeps, learn, record, cancel_byte(cancel))
+        """Go on; False if it was cancelled. A ``power`` below 1 makes matchings less ordered."""
+        return self._chain.sweep(sweeps, power, learn, record, cancel_byte(cancel))
 
     def matching(self) -> Ints:
         return self._chain.matching()
 
     def sums(self) -> Singles:
-        """Of each entry, the sum of its probabilities over recorded sweeps."""
+        """Return the probability of each entry, times the recorded sweeps."""
         return self._chain.sums()
 
     @property

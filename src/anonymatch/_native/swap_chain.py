@@ -105,6 +105,17 @@ class SwapChain:
             raise ValueError(f"no replica {lane}")
         return self._chain.matching(lane)
 
+    def state(self) -> npt.NDArray[np.uint8]:
+        """What sweeps and samples have changed, as bytes for :meth:`restore`."""
+        return np.asarray(self._chain.state())
+
+    def restore(self, state: npt.NDArray[np.uint8]) -> bool:
+        """Go on from the state of a chain that was made and set the same way; False if it is not.
+
+        Nothing has changed then.
+        """
+        return self._chain.restore(np.ascontiguousarray(state, dtype=np.uint8))
+
     def rows(self, begin: int, end: int, real: int) -> SwapRows:
         """Figures of some rows, after ``scaling.finish()``; columns from ``real`` on are alike."""
         if not 0 <= begin <= end <= self._size:

@@ -26,10 +26,17 @@ from anonymatch.audits.gates import (
 )
 from anonymatch.audits.grouping import Grouping, best_grouping
 from anonymatch.audits.identification import Identified, identified
+from anonymatch.audits.log_pairs import LogPosterior, log_posterior
 from anonymatch.audits.log_totals import LogTotals, totals
 from anonymatch.audits.result import Audit, Bin, Campaign, CampaignStep, Score, Worst
 from anonymatch.audits.rings import CertainSpend, RingFigures, RingPeriod
-from anonymatch.audits.wording import FigureText, figure_text, sureness
+from anonymatch.audits.wording import (
+    FigureText,
+    attacker,
+    attacker_sentence,
+    figure_text,
+    sureness,
+)
 
 __all__ = [
     "AT_LEAST",
@@ -52,12 +59,15 @@ __all__ = [
     "Gate",
     "Grouping",
     "Identified",
+    "LogPosterior",
     "LogTotals",
     "RingFigures",
     "RingPeriod",
     "Score",
     "Show",
     "Worst",
+    "attacker",
+    "attacker_sentence",
     "audit",
     "audit_charts",
     "best_grouping",
@@ -70,6 +80,7 @@ __all__ = [
     "figure_text",
     "gates_in_words",
     "identified",
+    "log_posterior",
     "parse_gates",
     "shown_figures",
     "sureness",

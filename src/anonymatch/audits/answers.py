@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anonymatch import counting, measures
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.audits.rates import UsedRates, used_rates
-from anonymatch.base.errors import BudgetError
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import several
 from anonymatch.counting import Count, Posterior, log_of
 from anonymatch.graph import Graph, check_memory, require_matching
@@ -27,6 +27,7 @@ from anonymatch.measures import (
     UserFigures,
     averages,
     in_order,
+    passage_asked,
     passage_count,
     passage_figures,
     system,
@@ -38,13 +39,15 @@ from anonymatch.sources import Observation, Passage, passage_graph
 if TYPE_CHECKING:
     from anonymatch.tables import Links
 
-__all__ = ["Answers", "Resources", "answer", "entropy_of"]
+__all__ = ["Answers", "Resources", "answer", "closes", "entropy_of"]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
 _LARGE = 3_000_000  # edges of a graph that fills memory itself
 _TIGHT = 0.4 * 2**30  # bytes that one of its blocks may then need beside it
 _QUICK = 10.0  # predicted seconds of an exact integer
+_DRAWS = 5  # of times within the step to which those of a log are rounded
+_ROUNDED = 0.95  # confidence of figures of such a log
 _SMALL_ENOUGH = 300_000  # edges of a graph for which it is worth a plan of its own
 
 
@@ -99,7 +102,8 @@ class Answers:
     chosen : array of int or None
         Which messages `users` are, if not all were looked at.
     true_exit : array or None
-        Probability of what each message of a network really is, 0 where that is not known.
+        Probability of the true departure (behaviour) of each user, not divided by that of having
+        departed. 0 where the log does not know it, NaN where the probability is not computed.
     table : Links or None
         Of a released table: who may have which rows, by classes.
     """
@@ -137,7 +141,146 @@ class Answers:
 
 
 def answer(observation: Observation, resources: Resources) -> Answers:
-    """Count, probabilities and figures, exact where the budget allows."""
+    """Count, probabilities and figures, exact where the budget and the times of a log allow."""
+    if observation.rounding is None:
+        return _answer(observation, resources)
+    shared = replace(resources, budget=_share_of(resources.budget, _DRAWS + 1))
+    answers = _answer(observation, shared)
+    return _widened(answers, observation, _with_drawn_times(observation, shared))
+
+
+def _with_drawn_times(observation: Observation, resources: Resources) -> list[Answers]:
+    """The same log with times drawn at random within the step to which they are rounded.
+
+    A departure does not come before the arrival of the same rank, if that holds for rounded times:
+    then every message out is of a message in. Empty if the law or the budget does not allow it.
+    """
+    passage, step = observation.passage, observation.rounding
+    if passage is None or step is None or not math.isfinite(step):
+        return []
+    random = np.random.default_rng(resources.seed)
+    size = min(len(passage.arrivals), len(passage.departures))
+    sent = len(passage.departures) == size and bool(
+        (passage.departures >= passage.arrivals[:size]).all()
+    )
+    drawn = []
+    for _ in range(_DRAWS):
+        came, left = (
+            np.sort(times + step * random.random(len(times)))
+            for times in (passage.arrivals, passage.departures)
+        )
+        if sent:
+            left = np.maximum(left, came[:size] + 1e-9 * step)
+        conditions = passage.conditions
+        if conditions is not None:
+            last = max(float(times[-1]) for times in (came, left) if len(times))
+            conditions = replace(conditions, end=max(conditions.end, last))
+        moved = replace(passage, arrivals=came, departures=left, conditions=conditions)
+        exactly = replace(observation, passage=moved, truth=None, rounding=None)
+        try:
+            drawn.append(_of_passage(exactly, moved, resources))
+        except (BudgetError, InputError):
+            return []
+    return drawn
+
+
+def _widened(answers: Answers, observation: Observation, drawn: list[Answers]) -> Answers:
+    """Intervals that hold the figures with drawn times too.
+
+    Without these, an attacker with exact times may know everything. Figures of messages in that
+    have the same time get the same ends.
+    """
+    users, size = answers.users, answers.joint_size * _LN2
+    alike = all(len(each.users.degree) == len(users.degree) for each in drawn)
+    each_drawn = drawn if alike and answers.chosen is None else []
+    tie = np.arange(len(users.degree))
+    if each_drawn and observation.arrivals is not None:
+        tie = np.unique(observation.arrivals, return_inverse=True)[1]
+
+    def each(name: str, least: float, most: float) -> Range | None:
+        own: Range | None = getattr(users, name)
+        if own is None:
+            return None
+        others = [getattr(one.users, name) for one in each_drawn]
+        others = [one for one in others if one is not None]
+        low, high = own.low, own.high
+        if not others:
+            return Range(own.value, np.fmin(low, least), np.fmax(high, most))
+        for other in others:
+            low, high = np.fmin(low, other.low), np.fmax(high, other.high)
+        lowest, highest = (np.full(int(tie.max()) + 1, end) for end in (np.inf, -np.inf))
+        np.fmin.at(lowest, tie, low)
+        np.fmax.at(highest, tie, high)
+        known = ~np.isnan(own.low)  # others were not computed
+        return Range(
+            own.value, np.where(known, lowest[tie], np.nan), np.where(known, highest[tie], np.nan)
+        )
+
+    entropy = _hull(answers.entropy, [one.entropy for one in drawn])
+    bits = [one.entropy.divided(max(size, _LN2)) for one in (answers, *drawn)]
+    means = [
+        averages.mean_entropy(one.users, joint)
+        for one, joint in zip((answers, *drawn), bits, strict=True)
+    ]
+    smallest = [
+        one.users.mean_min_entropy or averages.mean(one.users, one.users.min_entropy)
+        for one in (answers, *drawn)
+    ]
+    ranges: dict[str, Any] = {
+        name: each(name, *ends)
+        for name, ends in (
+            *((name, (0.0, -math.inf)) for name in ("shannon", "renyi2", "min_entropy")),
+            ("shannon_all", (0.0, -math.inf)),
+            *((name, (1.0, -math.inf)) for name in ("effective", "guesses")),
+            *((name, (math.inf, 1.0)) for name in ("probability", "given_departed")),
+        )
+    }
+    confidence = min(answers.confidence, _ROUNDED)
+    count = _hull(
+        Interval(answers.count.log, answers.count.low, answers.count.high),
+        [Interval(one.count.log, one.count.low, one.count.high) for one in drawn],
+    )
+    return replace(
+        answers,
+        count=replace(
+            answers.count,
+            exact=False,
+            low=count.low,
+            high=count.high,
+            proven=(0.0, max(answers.full, count.high)),
+            confidence=min(answers.count.confidence, _ROUNDED),
+            factors=(),
+        ),
+        entropy=entropy,
+        full=max(answers.full, entropy.high),
+        users=replace(
+            users,
+            **{name: part for name, part in ranges.items() if part is not None},
+            mean_shannon=_hull_of(means),
+            mean_min_entropy=_hull_of(smallest),
+        ),
+        confidence=confidence,
+    )
+
+
+def _hull_of(means: list[Interval | None]) -> Interval | None:
+    """That of the first and of the others with drawn times; None if nobody is counted."""
+    own, *others = means
+    return None if own is None else _hull(own, [one for one in others if one is not None])
+
+
+def _hull(own: Interval, drawn: list[Interval]) -> Interval:
+    """An interval that holds its own and those of draws, and as much more as draws differ."""
+    if not drawn:
+        return Interval(own.value, 0.0, own.high)
+    values = [one.value for one in drawn]
+    apart = max(values) - min(values)
+    low, high = (min(one.low for one in drawn) - apart, max(one.high for one in drawn) + apart)
+    return Interval(own.value, max(min(own.low, low), 0.0), max(own.high, high))
+
+
+def _answer(observation: Observation, resources: Resources) -> Answers:
+    """The same for the order of messages in and out as it is."""
     if observation.network is not None:
         from anonymatch.audits.networks import network_answers
 
@@ -152,26 +295,22 @@ def answer(observation: Observation, resources: Resources) -> Answers:
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(
-        observation.graph,
-        observation.lost,
-        resources,
-        observation.edge,
-        timed=observation.timed,
-    )
+    return _of_graph(observation.graph, observation, resources, timed=observation.timed)
 
 
 def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:
-    if passage.conditions is not None and not _even(passage):
+    if passage.conditions is not None and not closes(passage):
         try:
             return _by_links(observation, passage, resources)
         except BudgetError:
             law = passage.law
             if law is None or not law.has_graph or not passage.conditions.silent:
                 raise
+            if law.closed_form:  # a graph would take far longer
+                raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=resources.budget)
-        return _of_graph(graph, observation.lost, resources, observation.edge, timed=True)
+        return _of_graph(graph, observation, resources, timed=True)
     count = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,
@@ -199,6 +338,9 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
         probabilities=None,
         confidence=1.0,
         rates=_no_rates(passage),
+        true_exit=None
+        if observation.truth is None
+        else passage_asked(passage.arrivals, passage.departures, observation.truth),
     )
 
 
@@ -208,7 +350,7 @@ def _no_rates(passage: Passage) -> UsedRates | None:
     return None if conditions is None else used_rates(bare_channel(conditions), conditions, {})
 
 
-def _even(passage: Passage) -> bool:
+def closes(passage: Passage) -> bool:
     """Whether all that came in left one exponential mix, and nothing else did: in closed form."""
     conditions = passage.conditions
     assert conditions is not None
@@ -230,6 +372,7 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
         seed=resources.seed,
         executor=resources.executor,
         progress=resources.stage(),
+        asked=observation.truth,
     )
     links = solved.links
     nats = Interval(
@@ -246,7 +389,8 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
     )
     n_users, n_behaviours = len(passage.users), len(passage.behaviours)
     later = _later(passage)
-    matched = min(round(float(links.departed.sum())), n_users, n_behaviours)
+    departed = float(links.departed.mean()) * n_users if n_users else 0.0
+    matched = min(round(departed), n_users, n_behaviours)
     full = max(_full(n_users, n_behaviours, matched), nats.high)
     bound = float(np.log(np.maximum(later + 1, 1)).sum())
     return Answers(
@@ -254,13 +398,16 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
         entropy=nats,
         bound=max(min(bound, full), nats.value),
         full=full,
-        users=_link_users(passage, links, observation.edge),
+        users=_link_users(passage, links, observation.edge, solved.chosen),
         edges=int(links.allowed.sum()),
         probabilities=None,
         confidence=links.confidence,
         links=links,
+        n_messages=n_users if solved.chosen is not None else None,
+        chosen=solved.chosen,
         rates=solved.rates,
         notes=solved.notes,
+        true_exit=links.asked,
     )
 
 
@@ -279,9 +426,17 @@ def _numbered(receivers: tuple[Hashable | None, ...] | None) -> npt.NDArray[np.i
 
 
 def _link_users(
-    passage: Passage, links: LinkFigures, edge: npt.NDArray[np.bool_] | None
+    passage: Passage,
+    links: LinkFigures,
+    edge: npt.NDArray[np.bool_] | None,
+    chosen: npt.NDArray[np.int64] | None,
 ) -> UserFigures:
     """Given that a message departed, but for the best guess: that may be wrong as it was lost."""
+    users, later, weights = passage.users, _later(passage), None
+    if chosen is not None:
+        users, later = tuple(passage.users[one] for one in chosen.tolist()), later[chosen]
+        edge = None if edge is None else edge[chosen]
+        weights = np.full(len(chosen), len(passage.users) / len(chosen))
     some = links.departed > 0.0
     renyi2 = 0.0 - np.log2(np.where(some, links.collision, 1.0))
     best = links.surest
@@ -289,7 +444,7 @@ def _link_users(
         share = np.where(some, links.departed, 1.0)
         # The likeliest of so many is no less likely than if all were alike, however rarely it
         # departs.
-        least = 1.0 / np.maximum(_later(passage), 1)
+        least = 1.0 / np.maximum(later, 1)
         drawn = links.probability.batches
         best = Range(
             *(
@@ -306,7 +461,7 @@ def _link_users(
         np.log2(np.maximum(links.allowed, 1)),
     )
     return UserFigures(
-        users=passage.users,
+        users=users,
         behaviours=passage.behaviours,
         degree=links.allowed,
         allowed=links.allowed,
@@ -323,33 +478,31 @@ def _link_users(
         edge=edge,
         guesses=links.guessing,
         mean_shannon=links.mean_shannon,
+        mean_min_entropy=links.mean_min_entropy,
         given_departed=links.surest,
+        weights=weights,
     )
 
 
 def _of_graph(
-    graph: Graph,
-    lost: int,
-    resources: Resources,
-    edge: npt.NDArray[np.bool_] | None,
-    *,
-    timed: bool,
+    graph: Graph, observation: Observation, resources: Resources, *, timed: bool
 ) -> Answers:
     """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
+    lost, edge, truth = observation.lost, observation.edge, observation.truth
     band = measures.WideBand.of(graph, lost) if timed else None
     if band is not None and band.hopeless(resources.budget.seconds):
-        return _of_wide_band(band, graph, lost, resources, edge)
+        return _of_wide_band(band, graph, observation, resources)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     links = None
     if timed and band is None and (lost or n_real > n_users):
         links = measures.LinkBand.of(graph, lost)
         if links is not None and links.hopeless(resources.budget.seconds):
-            return _of_wide_links(links, graph, lost, resources, edge)
+            return _of_wide_links(links, graph, observation, resources)
     observed = _with_strangers(graph, lost, strangers) if strangers else graph
     if (band is not None or links is not None) and not _planned_exactly(observed, resources):
-        return _of_wide(band, links, graph, lost, resources, edge)
+        return _of_wide(band, links, graph, observation, resources)
     support = system.reweighted(observed, None) if observed.weighted else observed
     matchings = _count(support, resources)
     weight = _count(observed, resources) if observed.weighted else matchings
@@ -357,7 +510,7 @@ def _of_graph(
     complete = not np.isnan(probabilities.probabilities).any()
     exact = complete and min(weight.confidence, probabilities.confidence) == 1.0
     if (band is not None or links is not None) and not exact:
-        return _of_wide(band, links, graph, lost, resources, edge)
+        return _of_wide(band, links, graph, observation, resources)
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
     entropy = system.matching_entropy(
         weight, probabilities if complete else None, observed, matchings
@@ -387,7 +540,19 @@ def _of_graph(
         edges=edges,
         probabilities=probabilities if complete and not strangers else None,
         confidence=min(confidence, probabilities.confidence),
+        true_exit=None if truth is None else _edges_at(observed, probabilities, truth),
     )
+
+
+def _edges_at(
+    graph: Graph, probabilities: Posterior, truth: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Probability of one edge of each of the first users; 0 where there is no such edge."""
+    edges = graph.rows().astype(np.int64) * graph.n_behaviours + graph.indices
+    wanted = np.arange(len(truth)) * graph.n_behaviours + truth
+    at = np.minimum(np.searchsorted(edges, wanted), len(edges) - 1)
+    there = (truth >= 0) & (edges[at] == wanted)
+    return np.where(there, probabilities.probabilities[at], 0.0)
 
 
 def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
@@ -406,37 +571,36 @@ def _of_wide(
     band: measures.WideBand | None,
     links: measures.LinkBand | None,
     graph: Graph,
-    lost: int,
+    observation: Observation,
     resources: Resources,
-    edge: npt.NDArray[np.bool_] | None,
 ) -> Answers:
     """A log that is too wide, whichever of the two it is."""
     if band is not None:
-        return _of_wide_band(band, graph, lost, resources, edge)
+        return _of_wide_band(band, graph, observation, resources)
     assert links is not None
-    return _of_wide_links(links, graph, lost, resources, edge)
+    return _of_wide_links(links, graph, observation, resources)
 
 
 def _of_wide_links(
-    band: measures.LinkBand,
-    graph: Graph,
-    lost: int,
-    resources: Resources,
-    edge: npt.NDArray[np.bool_] | None,
+    band: measures.LinkBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """The same with losses or cover on the way, by a chain over explanations."""
+    lost, edge = observation.lost, observation.edge
     estimate = measures.estimate_links(
         band,
         budget=resources.budget,
         edge=edge,
         seed=resources.seed,
-        effort=Execution(progress=resources.stage()),
+        effort=Execution(executor=resources.executor, progress=resources.stage()),
+        asked=observation.truth,
     )
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     # With weights no matchings are counted: they are not alike. Then it is as many as would be.
     matchings = estimate.log_weight if graph.weights is None else estimate.entropy
     entropy = matchings.clipped(0.0, math.inf)
     full = max(_full(n_users, n_real, n_users - lost), entropy.high)
+    exact = not estimate.replicas
+    confidence = 1.0 if exact else measures.LINKS_CONFIDENCE
     return Answers(
         count=Count(
             exact=False,
@@ -444,9 +608,9 @@ def _of_wide_links(
             low=matchings.low,
             high=matchings.high,
             proven=(0.0, full),
-            method="swaps",
-            confidence=measures.LINKS_CONFIDENCE,
-            seed=resources.seed,
+            method="subset" if exact else "swaps",
+            confidence=confidence,
+            seed=None if exact else resources.seed,
         ),
         entropy=entropy,
         bound=full,
@@ -454,8 +618,9 @@ def _of_wide_links(
         users=_estimated_users(band, graph, lost, estimate, edge),
         edges=band.entries,
         probabilities=None,
-        confidence=measures.LINKS_CONFIDENCE,
-        notes=(_links_note(estimate),),
+        confidence=confidence,
+        notes=() if exact else (_links_note(estimate),),
+        true_exit=estimate.asked,
     )
 
 
@@ -499,25 +664,24 @@ def _estimated_users(
         edge=edge,
         guesses=estimate.guessing,
         mean_shannon=estimate.mean_shannon,
+        mean_min_entropy=estimate.mean_min_entropy,
         given_departed=estimate.surest if lost else None,
     )
 
 
 def _of_wide_band(
-    band: measures.WideBand,
-    graph: Graph,
-    lost: int,
-    resources: Resources,
-    edge: npt.NDArray[np.bool_] | None,
+    band: measures.WideBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """A log in which messages fit too many others for exact counts, by a chain of swaps."""
+    lost, edge = observation.lost, observation.edge
     estimate = measures.estimate_band(
         band,
         graph,
         budget=resources.budget,
         edge=edge,
         seed=resources.seed,
-        effort=Execution(progress=resources.stage()),
+        effort=Execution(executor=resources.executor, progress=resources.stage()),
+        asked=observation.truth,
     )
     alike = math.lgamma(lost + 1)
     entropy = Interval(
@@ -548,6 +712,7 @@ def _of_wide_band(
         probabilities=None,
         confidence=estimate.confidence,
         notes=_wide_notes(estimate, alike, n_users),
+        true_exit=estimate.asked,
     )
 
 

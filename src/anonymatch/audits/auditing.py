@@ -9,6 +9,8 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonymatch.audits.alternatives import rival_delay, same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
@@ -21,7 +23,7 @@ from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.graph import Graph
-from anonymatch.measures import Interval
+from anonymatch.measures import Interval, LinkFigures, mixes
 from anonymatch.running import (
     Budget,
     Progress,
@@ -89,20 +91,25 @@ def audit(
 
         Message logs: ``law``: how messages are delayed, such as ``"window:1,5"``, which they need;
         ``departures``: the file of the messages out, if this one has only those in; ``unit``: of
-        times, s (default), ms, us or ns; ``loss``: probability of a message to be lost, or
-        ``lost``: how many were; ``cover_rate``: messages out a second that are nobody's, or
-        ``cover``: how many are; ``until``: when the log ends; ``drained``: nothing was left inside
-        then; ``inside_at_start``: messages inside when it begins; ``cover_in_pool``: cover of a
-        flush mix is held back like messages; ``cover_visible``: the attacker sees what is flagged
-        as cover or lost; ``whole_log``: messages near the ends count as all others.
+        times, s (default), ms, us or ns; ``columns``: names of columns by what they mean, such as
+        ``{"time": "timestamp_ms", "user": "src"}``; ``loss``: probability that a message is
+        lost, or ``lost``: number of lost messages; ``cover_rate``: dummy messages that leave per
+        second, or ``cover``: number of dummy messages; ``since``, ``until``: start and end of the
+        observation, other rows are left out; ``drained``: the mix is empty at the end;
+        ``inside_at_start``: messages inside when it begins; ``cover_in_pool``: cover of a flush mix
+        is held back like messages; ``cover_visible``: the attacker sees what is flagged as cover or
+        lost; ``whole_log``: messages near the ends count as all others.
 
-        Networks: ``corrupt``: mixes that tell which packet is which, ``"m3,m7"``; ``view``: of a
-        simulator's log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
+        Networks: ``loss``, ``cover_rate``, ``inside_at_start``, ``since``, ``until`` and
+        ``drained`` as above, ``loop_rate``: loops per second of a mix, ``law`` and rates for all
+        mixes or as a mapping by mix;
+        ``corrupt``: mixes that tell which packet is which, ``"m3,m7"``; ``view``: of a simulator's
+        log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
 
         Released tables: ``original``: the table before release; ``identifiers``: columns that an
         attacker knows; ``sensitive``: columns that an attacker wants to know; ``hierarchies``: by
         column, a file with what each value may have become; ``tolerance``: by column, how far a
-        released number may be off.
+        released number may be off; ``missing``: texts that mean an unknown value.
 
         Rings: ``decoys``, ``spends``: laws of ages; ``merging``: outputs of one transaction are
         spent together.
@@ -135,8 +142,8 @@ def audit(
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
     if "original" in how and name is not None:  # of a released table: the column of names
         how, name = {**how, "name": name}, None
-    observation, called = _observation(source, how)
     allowed = Budget.of(budget)
+    observation, called = _observation(source, how, allowed)
     check_executor(executor, progress)
     bar = StagedProgress(progress, allowed.seconds if allowed.chosen else 0.0)
     resources = Resources(budget=allowed, seed=seed, executor=executor, progress=bar)
@@ -152,6 +159,7 @@ def audit(
     scored = score(observation, answers)
     of_rings = ring_figures(observation, answers)
     ceiling = _ceiling(observation, answers)
+    plain = ceiling.value if ceiling is not None and answers.links is None else None
     attacked = campaign(observation, answers, steps, resources)
     of_people = people_bits(observation, resources)
     bar.finish()
@@ -165,8 +173,8 @@ def audit(
         bound=answers.bound / n_joint / _LN2,
         ceiling=ceiling,
         reached=_share(answers.entropy, answers.bound),
-        same_delay=same_delay(observation, ceiling),
-        same_delay_seconds=rival_delay(observation, ceiling),
+        same_delay=same_delay(observation, plain),
+        same_delay_seconds=rival_delay(observation, plain),
         identified=identified,
         threshold=threshold,
         threshold_given=given,
@@ -180,7 +188,7 @@ def audit(
         rings=of_rings,
         disclosure=_disclosure(source, seed, allowed, executor),
         table=_table(answers),
-        verdict=warned(verdict(users, bits, named, observation.nouns), scored, observation.nouns),
+        verdict=warned(verdict(users, bits, named, observation.nouns), scored, observation),
         caveats=caveats(observation, answers, scored),
         notes=(
             *observation.notes,
@@ -195,7 +203,7 @@ def audit(
 
 
 def _observation(
-    source: str | os.PathLike[str] | Graph | Observation, how: dict[str, Any]
+    source: str | os.PathLike[str] | Graph | Observation, how: dict[str, Any], budget: Budget
 ) -> tuple[Observation, str]:
     if isinstance(source, Observation | Graph) and how:
         raise TypeError(f"audit() takes {next(iter(how))!r} for files only")
@@ -206,7 +214,9 @@ def _observation(
     from anonymatch.sources import open_observation
 
     path = as_path(source)
-    return open_observation(path, **how), path.name
+    # Comparing the people and rows of a release is the longest part of reading.
+    limit = budget if "original" in how else None
+    return open_observation(path, budget=limit, **how), path.name
 
 
 def _table(answers: Answers) -> TableFindings | None:
@@ -253,11 +263,34 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
     )
 
 
-def _ceiling(observation: Observation, answers: Answers) -> float | None:
-    """Most entropy of a message on average with as many inside; None if not all that came left."""
+def _ceiling(observation: Observation, answers: Answers) -> Interval | None:
+    """Upper bound of the mean entropy over all messages; None if it is not known.
+
+    It is g(M), where M is the mean number of departures that the attacker sees while a message is
+    inside, the message's own apart. Summed over messages that is how many of them are inside just
+    before each departure, which follows from who is lost and which departures are real.
+    """
     if answers.network is not None:
-        return answers.network.ceiling
-    return None if answers.links is not None else observation.ceiling
+        value = answers.network.ceiling
+    elif answers.links is None:
+        value = observation.ceiling
+    else:
+        value = _links_ceiling(observation, answers.links)
+    return None if value is None else Interval.rounded(value, value, value)
+
+
+def _links_ceiling(observation: Observation, links: LinkFigures) -> float | None:
+    """The ceiling with losses and cover; None if their probabilities are estimates."""
+    arrivals, departures = observation.arrivals, observation.departures
+    real = float(links.real.sum())
+    if links.confidence < 1.0 or arrivals is None or departures is None or not real > 0.0:
+        return None
+    came, left = np.argsort(arrivals, kind="stable"), np.argsort(departures, kind="stable")
+    entered = np.concatenate(([0.0], np.cumsum(links.departed[came])))
+    before = entered[np.searchsorted(arrivals[came], departures[left], side="right")]
+    gone = np.concatenate(([0.0], np.cumsum(links.real[left])[:-1]))
+    seen = float(np.maximum(before - gone, 0.0).sum()) / real
+    return mixes.ceiling_bits(max(seen - 1.0, 0.0))
 
 
 def _cost(observation: Observation, answers: Answers) -> SystemCost:
@@ -267,7 +300,9 @@ def _cost(observation: Observation, answers: Answers) -> SystemCost:
         mean_delay=observation.mean_delay,
         longest_delay=observation.longest_delay,
         cover=_cover(observation, answers),
-        lost=observation.lost if answers.links is None else round(float(answers.links.lost.sum())),
+        lost=observation.lost
+        if answers.links is None
+        else round(float(answers.links.lost.mean() * answers.size) if answers.size else 0.0),
     )
 
 

@@ -415,7 +415,7 @@ def _latency(audit: Audit) -> AnyChart:
     delay, entropy = audit.cost.mean_delay, audit.entropy
     points = [Point("this system", delay, entropy.value, entropy.low, entropy.high)]
     if audit.ceiling is not None:
-        points.append(Point("ceiling of this log", delay, audit.ceiling, side="left"))
+        points.append(Point("ceiling of this log", delay, audit.ceiling.value, side="left"))
     return scatter_chart(
         points,
         [

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from anonymatch.audits.figures import AuditFigure, Show, shown_figures
 from anonymatch.audits.record import json_value
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from anonymatch.charts import AnyChart
 
 _SAME_PRICE = 0.05  # of a price, below which a difference is not worth a word
+_ERRORS = 2.0  # standard errors of a difference: about 5 % of the pairs of one system exceed them
+
+_BY_CHANCE = "within sampling error"
 
 __all__ = ["ComparedFigure", "Comparison", "compare"]
 
@@ -42,6 +48,9 @@ class ComparedFigure:
         The same in words.
     share : bool
         Whether figures are shares, which people read in percent.
+    errors : tuple of float
+        One standard error of each figure from the traffic; 0 where there is none, and where all
+        audits are of the same traffic.
     """
 
     name: str
@@ -52,14 +61,17 @@ class ComparedFigure:
     best: int | None
     judgement: str
     share: bool
+    errors: tuple[float, ...]
 
     @property
     def differences(self) -> tuple[Interval | None, ...]:
-        """Of all but the first from the first, with what intervals leave open."""
+        """Of all but the first from the first, with what intervals and the traffic leave open."""
         first, *others = self.figures
         return tuple(
-            None if first is None or other is None else _difference(other, first)
-            for other in others
+            None
+            if first is None or other is None
+            else _difference(other, first, _ERRORS * math.hypot(error, self.errors[0]))
+            for other, error in zip(others, self.errors[1:], strict=True)
         )
 
 
@@ -159,7 +171,11 @@ def _record(row: ComparedFigure) -> dict[str, Any]:
 
 
 def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comparison:
-    """Figures of several audits side by side; no difference is claimed where intervals overlap.
+    """Figures of several audits side by side, and which differences are more than chance.
+
+    A difference is claimed if intervals do not overlap and the values differ by more than two
+    standard errors of the traffic. Audits of the same log have the same traffic, so that their
+    differences have no such error.
 
     Parameters
     ----------
@@ -241,8 +257,9 @@ def _row(
     threshold: str,
 ) -> ComparedFigure:
     figures = [figure.value(audit) for audit in audits]
+    errors = _errors(figure, audits)
     share = figure.unit == "share"
-    best, judgement = _judged(figure, figures, called) if figure.better else (None, "")
+    best, judgement = _judged(figure, figures, errors, called) if figure.better else (None, "")
     return ComparedFigure(
         name=figure.key,
         title=figure.title_for(words, threshold.partition(" (")[0]),
@@ -252,11 +269,27 @@ def _row(
         best=best,
         judgement=judgement,
         share=share,
+        errors=errors,
     )
 
 
+def _errors(figure: AuditFigure, audits: Sequence[Audit]) -> tuple[float, ...]:
+    """Standard errors from the traffic; 0 if all audits are of the same traffic."""
+    arrivals = [audit.observation.arrivals for audit in audits]
+    first = arrivals[0]
+    same = first is not None and all(
+        other is not None and np.array_equal(first, other) for other in arrivals[1:]
+    )
+    if same or figure.error is None:
+        return (0.0,) * len(audits)
+    return tuple(figure.error(audit) or 0.0 for audit in audits)
+
+
 def _judged(
-    figure: AuditFigure, figures: list[Interval | None], called: tuple[str, ...]
+    figure: AuditFigure,
+    figures: list[Interval | None],
+    errors: tuple[float, ...],
+    called: tuple[str, ...],
 ) -> tuple[int | None, str]:
     """The best one if it is sure, and that in words."""
     known = [each for each in figures if each is not None]
@@ -270,6 +303,15 @@ def _judged(
     close = [called[k] for k in others if not _beats(better, known[first], known[k])]
     if close:
         return None, f"no sure difference between {called[first]} and {', '.join(close)}"
+    by_chance = [
+        called[k]
+        for k in others
+        if not _beats(
+            better, known[first], known[k], _ERRORS * math.hypot(errors[first], errors[k])
+        )
+    ]
+    if by_chance:
+        return None, f"{_BY_CHANCE}: {called[first]} and {', '.join(by_chance)}"
     # A title has its unit, but for the sign of shares and seconds.
     unit = figure.unit if figure.unit in ("share", "seconds") else ""
     shown = [figure_text(each, unit, confidence=1.0, seed=0).span for each in known]
@@ -282,8 +324,10 @@ def _best(better: str, figures: list[Interval]) -> int:
     return values.index(max(values))
 
 
-def _beats(better: str, one: Interval, other: Interval) -> bool:
-    return one.low > other.high if better == "higher" else one.high < other.low
+def _beats(better: str, one: Interval, other: Interval, slack: float = 0.0) -> bool:
+    if better == "higher":
+        return one.low > other.high + slack
+    return one.high < other.low - slack
 
 
 def _same(figures: list[Interval]) -> bool:
@@ -293,8 +337,9 @@ def _same(figures: list[Interval]) -> bool:
     return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
 
 
-def _difference(one: Interval, other: Interval) -> Interval:
-    return Interval(one.value - other.value, one.low - other.high, one.high - other.low)
+def _difference(one: Interval, other: Interval, slack: float) -> Interval:
+    low, high = one.low - other.high - slack, one.high - other.low + slack
+    return Interval(one.value - other.value, low, high)
 
 
 def _verdict(
@@ -320,8 +365,8 @@ def _warning(audits: Sequence[Audit], called: tuple[str, ...]) -> str:
     law = "The law of" if len(wrong) == 1 else "The laws of"
     verb, whose = ("does", "its") if len(wrong) == 1 else ("do", "their")
     return (
-        f"{law} {' and '.join(wrong)} {verb} not fit the truth in {whose} log, so that this is not "
-        "about these systems. "
+        f"{law} {' and '.join(wrong)} {verb} not agree with the ground truth in {whose} log, so "
+        "the figures do not describe these systems. "
     )
 
 
@@ -360,4 +405,6 @@ def _sentence(row: ComparedFigure, called: tuple[str, ...]) -> str:
         return row.judgement.replace("is best", f"has {more} {row.title}", 1)
     if row.judgement == "no difference":
         return f"All have the same {row.title}"
+    if row.judgement.startswith(_BY_CHANCE):
+        return f"The difference in {row.title} is within the sampling error of the traffic"
     return f"Intervals overlap: no difference in {row.title} can be claimed"

@@ -6,6 +6,7 @@ else lists figures. To add a figure is to add an entry to it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ QUANTILES = (0.05, 0.01)
 """Shares of the worst users whose entropy is shown beside the mean."""
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 _Value = Callable[[Audit], Interval | None]
 
@@ -89,6 +91,9 @@ class AuditFigure:
         What is shown in place of the number, where that would say less.
     only_if_known : bool
         Whether it is not mentioned where it is not known, as it is for some sources only.
+    error : function or None
+        One standard error from the traffic, of an audit; None where there is no traffic, or where
+        the figure does not vary with it.
     """
 
     key: str
@@ -105,6 +110,7 @@ class AuditFigure:
     names: tuple[str, ...] = ()
     wording: Callable[[Audit], FigureText] | None = None
     only_if_known: bool = False
+    error: Callable[[Audit], float | None] | None = None
 
     def text(self, audit: Audit) -> FigureText | None:
         """The figure of an audit in words, and how sure it is; None where it is not known."""
@@ -133,6 +139,67 @@ def _filled(text: str, nouns: Nouns, threshold: str) -> str:
     )
 
 
+def _mean_error(values: Callable[[Audit], Floats | None]) -> Callable[[Audit], float | None]:
+    """The error of a mean over users, from the traffic."""
+
+    def error(audit: Audit) -> float | None:
+        order, own = audit.time_order, values(audit)
+        if order is None or own is None:
+            return None
+        return averages.mean_error(audit.answers.users, own, order)
+
+    return error
+
+
+def _extreme_error(values: Callable[[Audit], Floats]) -> Callable[[Audit], float | None]:
+    """The error of the largest or smallest figure of a user, from the traffic."""
+
+    def error(audit: Audit) -> float | None:
+        order = audit.time_order
+        if order is None:
+            return None
+        return averages.extreme_error(audit.answers.users, values(audit), order)
+
+    return error
+
+
+def _typical_error(audit: Audit) -> float | None:
+    users, order = audit.answers.users, audit.time_order
+    if order is None:
+        return None
+    return averages.quantile_error(users, users.effective.value, 0.5, order)
+
+
+def _share_of_bits_error(share: Callable[[Audit], Interval]) -> Callable[[Audit], float | None]:
+    """The error of joint bits as a share: that of the entropy, which varies with the same load."""
+
+    def error(audit: Audit) -> float | None:
+        own, bits = audit.entropy_error, audit.bits.value
+        return None if own is None or not bits > 0.0 else own * share(audit).value / bits
+
+    return error
+
+
+def _delay_error(audit: Audit) -> float | None:
+    """The error of the mean delay, where the ground truth shows delays."""
+    delays = audit.observation.true_delays
+    if delays is None or len(delays) < 2:
+        return None
+    return float(delays.std(ddof=1)) / math.sqrt(len(delays))
+
+
+def _cover_error(audit: Audit) -> float | None:
+    share, number = audit.cost.cover, audit.n_behaviours
+    if share is None or audit.time_order is None or not number:
+        return None
+    return math.sqrt(share * (1.0 - share) / number)
+
+
+def _guess_counts(audit: Audit) -> Floats | None:
+    guesses = audit.answers.users.guesses
+    return None if guesses is None else guesses.value
+
+
 def _exactly(value: float | None) -> Interval | None:
     return None if value is None else Interval(value, value, value)
 
@@ -150,6 +217,7 @@ def _quantile(share: float) -> AuditFigure:
         value=lambda audit: audit.entropy_quantile(share),
         rests_on="posterior",
         gate=2,
+        error=lambda audit: audit.entropy_quantile_error(share),
     )
 
 
@@ -168,7 +236,7 @@ def _fewest(side: str) -> _Value:
             if fitting is None:
                 return None
             fewest.append(fitting.min())
-        return _exactly(float(min(fewest)))
+        return _candidates(audit, float(min(fewest)))
 
     return value
 
@@ -224,7 +292,8 @@ def _table_figure(kind: NotionKind) -> AuditFigure:
 
 
 def _half_life(audit: Audit) -> Interval | None:
-    return None if audit.disclosure is None else audit.disclosure.half_life_between
+    between = None if audit.disclosure is None else audit.disclosure.half_life_between
+    return None if between is None or math.isinf(between.high) else between
 
 
 def _typical(audit: Audit) -> Interval | None:
@@ -242,13 +311,30 @@ def _typical(audit: Audit) -> Interval | None:
 
 def _fewest_allowed(audit: Audit) -> Interval | None:
     users = audit.answers.users
-    return _exactly(float(users.allowed[users.counted].min())) if audit.n_counted else None
+    return (
+        _candidates(audit, float(users.allowed[users.counted].min())) if audit.n_counted else None
+    )
+
+
+def _fewest_receivers(audit: Audit) -> Interval | None:
+    fewest = fewest_receivers(audit.observation, audit.answers) if audit.n_counted else None
+    if fewest is None or audit.observation.rounding is None:
+        return fewest
+    return Interval(fewest.value, min(fewest.low, 1.0), fewest.high)
+
+
+def _candidates(audit: Audit, fewest: float) -> Interval:
+    """The fewest candidates; with finer times than those of a log that are rounded, maybe one."""
+    least = fewest if audit.observation.rounding is None else min(fewest, 1.0)
+    return Interval(fewest, least, fewest)
 
 
 def _identified(audit: Audit) -> FigureText:
     number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
     if audit.answers.chosen is not None:
         number += " looked at"
+    if audit.observation.rounding is not None:
+        return FigureText(number, "estimated; exact times may identify more", span=number)
     return FigureText(number, "exact", span=number)
 
 
@@ -270,7 +356,7 @@ def _lost(audit: Audit) -> FigureText:
     return FigureText(number, sure, span=number)
 
 
-_KNOWN_BY = "as the truth in the log shows it, or else as its law says"
+_KNOWN_BY = "from the ground truth if the log has it, else from the law"
 
 _TABLE = (
     AuditFigure(
@@ -283,6 +369,19 @@ _TABLE = (
         value=lambda audit: audit.entropy,
         rests_on="posterior",
         gate=3,
+        error=lambda audit: audit.entropy_error,
+    ),
+    AuditFigure(
+        key="entropy_error",
+        title="sampling error",
+        meaning="one standard error of the mean entropy: how much it varies with the traffic",
+        unit="bits",
+        better="",
+        group="guesses",
+        value=lambda audit: _exactly(audit.entropy_error),
+        rests_on="log",
+        show=Show.SCREEN | Show.HTML,
+        only_if_known=True,
     ),
     *(_quantile(share) for share in QUANTILES),
     AuditFigure(
@@ -295,6 +394,7 @@ _TABLE = (
         value=lambda audit: audit.min_entropy,
         rests_on="posterior",
         gate=1,
+        error=_mean_error(lambda audit: audit.answers.users.min_entropy.value),
     ),
     AuditFigure(
         key="guessing_entropy",
@@ -306,22 +406,24 @@ _TABLE = (
         value=lambda audit: audit.guessing_entropy,
         rests_on="guesses",
         gate=4,
+        error=_mean_error(_guess_counts),
     ),
     AuditFigure(
         key="typical",
         title="typical set size",
-        meaning="half of the {users} hide among as many equally likely {behaviours}, or fewer",
+        meaning="median effective anonymity set: half of the {users} have at most this size",
         unit="size",
         better="higher",
         group="guesses",
         value=_typical,
+        error=_typical_error,
         rests_on="posterior",
         show=Show.COMPARISON | Show.JSON,
     ),
     AuditFigure(
         key="identified",
         title="identified {users}",
-        meaning="share of {users} that have only one of the {behaviours} left",
+        meaning="{users} with exactly one possible match",
         unit="share",
         better="lower",
         group="exposed",
@@ -330,6 +432,7 @@ _TABLE = (
         show=Show.EVERYWHERE ^ Show.JSON,
         gate=0.01,
         wording=_identified,
+        error=_mean_error(lambda audit: audit.answers.users.alone.astype(np.float64)),
     ),
     AuditFigure(
         key="chain_reaction",
@@ -364,7 +467,7 @@ _TABLE = (
     AuditFigure(
         key="unreleased",
         title="not in the release",
-        meaning="{users} that no row can be of: they are not counted",
+        meaning="{users} without any possible row, which no average includes",
         unit="number",
         better="",
         group="exposed",
@@ -375,13 +478,14 @@ _TABLE = (
     AuditFigure(
         key="below",
         title="below {threshold}",
-        meaning=(
-            "share of {users} that hide among fewer than {threshold} equally likely {behaviours}"
-        ),
+        meaning="share of {users} whose effective anonymity set is below {threshold}",
         unit="share",
         better="lower",
         group="exposed",
         value=lambda audit: audit.below,
+        error=_mean_error(
+            lambda audit: (audit.answers.users.effective.value < audit.threshold).astype(np.float64)
+        ),
         rests_on="posterior",
     ),
     AuditFigure(
@@ -392,6 +496,7 @@ _TABLE = (
         better="lower",
         group="exposed",
         value=lambda audit: audit.surest if audit.n_counted else None,
+        error=_extreme_error(lambda audit: audit.answers.users.surest.value),
         rests_on="posterior",
         show=Show.EVERYWHERE ^ Show.SCREEN,
         gate=0.5,
@@ -399,11 +504,12 @@ _TABLE = (
     AuditFigure(
         key="worst",
         title="smallest set size",
-        meaning="equally likely {behaviours} that the worst {user} hides among",
+        meaning="effective anonymity set of the least anonymous {user}",
         unit="size",
         better="higher",
         group="exposed",
         value=lambda audit: averages.smallest(audit.answers.users, audit.answers.users.effective),
+        error=_extreme_error(lambda audit: -audit.answers.users.effective.value),
         rests_on="posterior",
         show=Show.NOWHERE,
         gate=2,
@@ -411,13 +517,11 @@ _TABLE = (
     AuditFigure(
         key="receivers",
         title="fewest receivers",
-        meaning="equally likely receivers that the worst {user} hides among",
+        meaning="effective number of receivers of the least anonymous {user}",
         unit="size",
         better="higher",
         group="exposed",
-        value=lambda audit: (
-            fewest_receivers(audit.observation, audit.answers) if audit.n_counted else None
-        ),
+        value=_fewest_receivers,
         rests_on="posterior",
         show=Show.NOWHERE,
         gate=2,
@@ -426,13 +530,14 @@ _TABLE = (
         key="bits",
         title="joint bits per {user}",
         meaning=(
-            "log2 of the matchings, per {user}; less than the entropy, because what one {user} is "
-            "says much about the others"
+            "log2 of the number of matchings, per {user}; lower than the entropy because knowing "
+            "one match rules out others"
         ),
         unit="bits",
         better="higher",
         group="system",
         value=lambda audit: audit.bits,
+        error=lambda audit: audit.entropy_error,
         rests_on="count",
         gate=3,
     ),
@@ -455,23 +560,26 @@ _TABLE = (
         better="higher",
         group="system",
         value=lambda audit: audit.degree,
+        error=_share_of_bits_error(lambda audit: audit.degree),
         rests_on="count",
     ),
     AuditFigure(
         key="reached",
         title="share of the candidates' bound",
         meaning=(
-            "joint bits as a share of the most that they can be if everybody keeps as many "
-            "candidates"
+            "joint bits as a share of their upper bound, given the number of candidates of each "
+            "{user}"
         ),
         unit="share",
         better="higher",
         group="system",
         value=lambda audit: audit.reached,
+        error=_share_of_bits_error(lambda audit: audit.reached),
         rests_on="count",
     ),
     AuditFigure(
-        key="half-life",
+        key="half_life",
+        names=("halflife",),
         title="half-life",
         meaning="rounds after which half of the bits about the receiver of a message are gone",
         unit="number",
@@ -486,12 +594,13 @@ _TABLE = (
         key="ceiling",
         title="ceiling of the entropy",
         meaning=(
-            "no mixes with as many {users} inside hide one better, as a mean over all {users}"
+            "upper bound of the mean entropy over all {users}, also those near the ends of the "
+            "log, for any mix with the same number of departures while a {user} is inside"
         ),
         unit="bits",
         better="",
         group="system",
-        value=lambda audit: _exactly(audit.ceiling),
+        value=lambda audit: audit.ceiling,
         rests_on="log",
         only_if_known=True,
     ),
@@ -499,8 +608,8 @@ _TABLE = (
         key="attack",
         title="bits lost to one exposure",
         meaning=(
-            "what the attacker's best single exposure takes from the whole system, as a mean over "
-            "all truths"
+            "joint bits that the attacker's best single exposure removes, on average over all "
+            "matchings"
         ),
         unit="bits",
         better="",
@@ -569,8 +678,8 @@ _TABLE = (
     *(_table_figure(kind) for kind in NOTION_KINDS.values() if "(" not in kind.key),
     AuditFigure(
         key="candidates",
-        title="candidates a {user}",
-        meaning="cost: {behaviours} that fit a {user}, on average",
+        title="candidates per {user}",
+        meaning="cost: mean number of {behaviours} that are compatible with a {user}",
         unit="number",
         better="",
         group="cost",
@@ -581,18 +690,19 @@ _TABLE = (
     AuditFigure(
         key="mean_delay",
         title="mean delay",
-        meaning=f"cost: latency, how long what is sent is held back on average, {_KNOWN_BY}",
+        meaning=f"cost: mean latency, {_KNOWN_BY}",
         unit="seconds",
         better="lower",
         group="cost",
         value=lambda audit: _exactly(audit.cost.mean_delay),
+        error=_delay_error,
         rests_on="log",
         show=Show.EVERYWHERE ^ Show.JSON,
     ),
     AuditFigure(
         key="longest_delay",
         title="longest delay",
-        meaning=f"cost: how long what is sent is held back at most, {_KNOWN_BY}",
+        meaning=f"cost: longest latency, {_KNOWN_BY}",
         unit="seconds",
         better="lower",
         group="cost",
@@ -603,11 +713,12 @@ _TABLE = (
     AuditFigure(
         key="cover",
         title="cover traffic",
-        meaning="cost: share of the messages out that are nobody's and only hide others (dummies)",
+        meaning="cost: share of dummy messages among the messages out",
         unit="share",
         better="lower",
         group="cost",
         value=lambda audit: _exactly(audit.cost.cover),
+        error=_cover_error,
         rests_on="log",
         show=Show.EVERYWHERE ^ Show.JSON,
     ),
@@ -697,8 +808,9 @@ def figure_of(name: str) -> AuditFigure | None:
     >>> figure_of("mood") is None
     True
     """
-    if name in FIGURES:
-        return FIGURES[name]
+    key = name.replace("-", "_")
+    if name in FIGURES or key in FIGURES:
+        return FIGURES.get(name) or FIGURES[key]
     quantile = _ANY_QUANTILE.fullmatch(name)
     if quantile is not None:
         try:
@@ -719,6 +831,8 @@ def confidence_of(audit: Audit, figure: AuditFigure) -> float:
     >>> confidence_of(am.audit(am.complete(4)), FIGURES["entropy"])
     1.0
     """
+    if audit.observation.rounding is not None and figure.group != "cost":
+        return audit.confidence  # all of them depend on an order that is unknown
     graph, posterior = audit.observation.graph, audit.answers.probabilities
     if figure.rests_on == "count":
         weighted = graph is not None and graph.weighted

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from anonymatch.audits.figures import FIGURES, AuditFigure, figure_of
 from anonymatch.audits.result import Audit
@@ -13,6 +14,9 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
 from anonymatch.measures import Interval
 from anonymatch.sources import USERS
+
+if TYPE_CHECKING:
+    from anonymatch.disclosure import Disclosure
 
 __all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "gates_in_words", "parse_gates"]
 
@@ -50,6 +54,8 @@ AT_MOST: Mapping[str, str] = _Gates("lower")
 GATES: Mapping[str, str] = _Gates("higher", "lower")
 """Names of thresholds, and what they are about."""
 
+# What is not known may be anything: the threshold is not sure to be reached.
+_UNKNOWN = Interval(0.0, 0.0, math.inf)
 _ROUNDING = 1e-9  # what rounding takes away from a figure that is met exactly is no miss
 
 
@@ -62,10 +68,23 @@ class Gate:
     name, meaning : str
     threshold : float
     figure : Interval
-    reached : bool
-        Whether it is kept to, of those that a figure must not exceed.
+    reached : bool or None
+        Whether it is kept to, of those that a figure must not exceed. None if it cannot be judged.
     missed : bool
         Whether it is surely not.
+    error : float or None
+        One standard error of the figure from the traffic; None if it is not known.
+    within_error : bool
+        Whether the threshold is within two standard errors of the figure, so that another log of
+        the same system may decide otherwise.
+    strict : bool
+        Whether such a threshold fails.
+    gap : float or None
+        Bits by which chains from opposite starts differ at a half-life, if above 0.1: then a
+        threshold inside the interval cannot be judged. None for other figures.
+    passed : bool or None
+        Whether it is reached, and if strict, not within sampling error. None if it cannot be
+        judged: such a threshold does not fail.
     limit, shown, state, text : str
         What is asked of the figure, the figure, what came of it, and all of that in one line.
 
@@ -82,16 +101,31 @@ class Gate:
     meaning: str
     threshold: float
     figure: Interval
+    error: float | None = None
+    strict: bool = False
+    gap: float | None = None
+
+    @property
+    def within_error(self) -> bool:
+        if self.error is None or math.isinf(self.figure.value):
+            return False
+        return abs(self.figure.value - self.threshold) <= 2.0 * self.error
+
+    @property
+    def passed(self) -> bool | None:
+        return self.reached and not (self.strict and self.within_error)
 
     @property
     def _at_most(self) -> bool:
         return self.name in AT_MOST
 
     @property
-    def reached(self) -> bool:
+    def reached(self) -> bool | None:
         if self._at_most:
-            return self.figure.high <= self.threshold + _ROUNDING
-        return self.figure.low >= self.threshold * (1 - _ROUNDING)
+            reached = self.figure.high <= self.threshold + _ROUNDING
+        else:
+            reached = self.figure.low >= self.threshold * (1 - _ROUNDING)
+        return None if self.gap is not None and not reached and not self.missed else reached
 
     @property
     def missed(self) -> bool:
@@ -111,7 +145,7 @@ class Gate:
         if math.isinf(figure.low):
             return "there is nobody"
         if math.isinf(figure.high):
-            return "not known"
+            return f"at least {figure.low:.4g}" if figure.low > 0.0 else "not known"
         if figure.high - figure.low <= 1e-6 * max(1.0, abs(figure.value)):
             return f"{figure.value:.4g}"
         return f"{figure.low:.4g} to {figure.high:.4g}"
@@ -120,16 +154,24 @@ class Gate:
     def state(self) -> str:
         """The threshold by its name, and whether it is reached."""
         done, not_done = ("kept", "exceeded") if self._at_most else ("reached", "missed")
-        state = f"is not sure to be {done}"
+        state = f"is not sure to be {done}" if self.reached is False else "cannot be judged"
         if self.reached or self.missed:
             state = f"is {done if self.reached else not_done}"
+        if self.within_error:
+            state += ", within sampling error"
+            if self.strict and self.reached:
+                state += " (fails with --strict)"
         return f"{self.name}={self.threshold:g} {state}"
 
     @property
     def text(self) -> str:
         """One line for people."""
         meaning = "" if math.isinf(self.figure.low) else f"{self.meaning}: "
-        return f"{self.state}: {meaning}{self.shown}"
+        more = ""
+        if self.reached is None:
+            gap = f"chains from opposite starts differ by {self.gap:.2g} bits"
+            more = f"; {gap}, allow more with --budget"
+        return f"{self.state}: {meaning}{self.shown}{more}"
 
 
 def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str, float]:
@@ -179,8 +221,10 @@ def gates_in_words(known: Mapping[str, str]) -> str:
     )
 
 
-def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ...]:
-    """Each threshold held against the worse end of its figure.
+def check_gates(
+    audit: Audit, thresholds: Mapping[str, float], *, strict: bool = False
+) -> tuple[Gate, ...]:
+    """Each threshold compared with the worse end of its figure.
 
     Parameters
     ----------
@@ -188,6 +232,8 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
     thresholds : mapping of str to float
         What a figure must reach, by its key or another name of it, such as ``{"entropy": 3}``;
         ``anonymatch.GATES`` lists them.
+    strict : bool, default False
+        Let a threshold fail that is within two standard errors of the traffic.
 
     Returns
     -------
@@ -210,12 +256,18 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
                 f"{did_you_mean(name, GATES)}"
             )
         meaning = figure.meaning_for(audit.observation.nouns)
+        value, gap = _value(audit, figure), None
+        if figure.key == "half_life" and audit.disclosure is not None:
+            value, gap = _half_life(audit.disclosure)
         checked.append(
             Gate(
                 name=figure.key,
                 meaning=f"{meaning} ({figure.note})" if figure.note else meaning,
                 threshold=_checked(figure, float(threshold)),
-                figure=_value(audit, figure),
+                figure=value,
+                error=None if figure.error is None else figure.error(audit),
+                strict=strict,
+                gap=gap,
             )
         )
     return tuple(checked)
@@ -234,5 +286,13 @@ def _value(audit: Audit, figure: AuditFigure) -> Interval:
         nobody = -math.inf if figure.better == "lower" else math.inf
         return Interval(nobody, nobody, nobody)
     value = figure.value(audit)
-    # What is not known may be anything: the threshold is not sure to be reached.
-    return Interval(0.0, 0.0, math.inf) if value is None else value
+    return _UNKNOWN if value is None else value
+
+
+def _half_life(disclosure: Disclosure) -> tuple[Interval, float | None]:
+    """At least the rounds of a log that is too short; and the gap, if too wide to judge."""
+    from anonymatch.disclosure import OPEN_GAP, half_life_figure
+
+    figure, _ = half_life_figure(disclosure)
+    gap = disclosure.gap or 0.0
+    return figure or _UNKNOWN, gap if gap > OPEN_GAP else None

@@ -209,6 +209,8 @@ class _Log:
             raise InputError(f"{path}: column time must be seconds")
         if not self.number:
             raise InputError(f"{path}: there is no row")
+        first = self.frame.select("time").head(1).collect().item()
+        self.first = first if isinstance(first, int) and abs(first) < 2**62 else 0
 
     def forwards(self) -> Iterator[tuple[int, int, Floats, Bools]]:
         """Stretches in order, each as its first row, the row behind it, times and directions."""
@@ -259,7 +261,12 @@ class _Log:
             raise InputError(
                 f"{self.path}: row {begin + int(odd[0]) + 1:,}: direction is in or out"
             )
-        time = part["time"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        times = part["time"]
+        if (
+            times.dtype.is_integer()
+        ):  # from the first on, as float64 cannot hold nanoseconds of 1970
+            times = times.cast(pl.Int64, strict=False) - self.first
+        time = times.cast(pl.Float64).fill_null(np.nan).to_numpy()
         wrong = np.flatnonzero(~np.isfinite(time))
         if len(wrong):
             raise InputError(f"{self.path}: row {begin + int(wrong[0]) + 1:,}: there is no time")

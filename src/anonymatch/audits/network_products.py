@@ -1,31 +1,40 @@
-"""Networks of mixes whose delays have a memory: posteriors of the mixes, multiplied.
+"""Networks of mixes whose delays matter: posteriors of the mixes, multiplied.
 
 If every link is seen and delays are independent, histories are as likely as the product over the
 mixes of how likely their matchings are. So where a message came out is the product of the mixes'
-posterior matrices, exactly; errors of the matrices add up.
+posterior matrices, exactly; errors of the matrices add up. Delays matter if the law has a memory,
+and in exponential mixes if packets are lost, made by mixes or inside at the start.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymatch import counting
+from anonymatch._native import CARRIED
 from anonymatch.audits.answers import Resources
-from anonymatch.base.errors import BudgetError
-from anonymatch.base.text import quoted
+from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.text import Argument, quoted
 from anonymatch.counting import Posterior, count
 from anonymatch.measures import (
+    Interval,
     NetworkJoint,
     NetworkMarginals,
+    NetworkSteps,
     Weigh,
+    entropy_terms,
     marginals_of,
     network_joint,
+    network_sample,
+    network_steps,
+    steps_cost,
     system,
 )
+from anonymatch.running import Execution
 from anonymatch.sources import MixGraph, Network, Observation, mix_graphs
 
 if TYPE_CHECKING:
@@ -33,13 +42,16 @@ if TYPE_CHECKING:
 
     from anonymatch.base.arrays import Floats, Ints
 
-__all__ = ["product_marginals"]
+__all__ = ["hidden_marginals", "product_marginals"]
 
 _LN2 = math.log(2.0)
 _BYTES = 24  # of an entry of a product, with the copy that sorts it
 _SECONDS = 1e-8  # of one multiplication of sparse rows
 _QUICK = 60.0  # seconds that all mixes together may take unless told otherwise
 _POSSIBLE = 1e-12
+_DROPPED = 1e-13  # probability of a path below which it is left out
+_TOGETHER = 1024  # messages whose products are made at once
+_LOOKED_AT = 64  # messages whose products show how long those of all take
 
 
 def product_marginals(
@@ -71,6 +83,107 @@ def product_marginals(
         own = marginals.shannon_all
     joint = network_joint(links, entropies=entropies, own=own, weigh=weigh)
     return marginals, joint, confidence
+
+
+def hidden_marginals(
+    observation: Observation, network: Network, resources: Resources, sample: tuple[int, int]
+) -> tuple[Ints, Floats | None, NetworkMarginals, NetworkJoint]:
+    """Where messages may have come out if packets are lost, made by mixes or inside at the start.
+
+    Returns the messages that are looked at, their weights (None for all of them), their figures,
+    and joint figures. ``sample`` says how many messages are drawn and how many of those that met
+    the fewest others are added if all of them would take too long.
+    """
+    links, rates = network.links, network.rates
+    assert rates is not None
+    effort = Execution(executor=resources.executor, progress=resources.stage())
+    seconds, memory = steps_cost(links, rates)
+    if not resources.budget.allows(seconds, memory):
+        raise resources.budget.refusal("the chains of the mixes", seconds, memory)
+    solved = network_steps(links, network.times, rates, effort=effort)
+    if isinstance(solved, int):
+        raise _unexplained(network, solved)
+    if network.lost_at is not None:  # packets that a corrupt mix never sends on
+        ends = (links.events.to == CARRIED) & (np.diff(solved.steps.indptr) == 0)
+        solved.lost[ends] = network.lost_at[ends]
+        solved.inside[ends] = 1.0 - network.lost_at[ends]
+    number = len(links.sent)
+    chosen, weights = np.arange(number), None
+    budget = resources.budget
+    allowed = budget.seconds / 2 if budget.chosen else _QUICK / 2
+    some = np.unique(np.linspace(0, number - 1, _LOOKED_AT).astype(np.int64))
+    _, _, _, products = _reached(solved, links.sent[some], links.out)
+    seconds = _SECONDS * products * number / len(some)
+    if seconds > allowed and number > sum(sample):
+        met = links.first_met()[1]
+        chosen, weights = network_sample(met, size=sample[0], worst=sample[1], seed=resources.seed)
+    truth = None if observation.truth is None else observation.truth[chosen]
+    parts = []
+    for begin in range(0, len(chosen), _TOGETHER):
+        group = chosen[begin : begin + _TOGETHER]
+        effort.stop.check()
+        rows, lost, inside, _ = _reached(solved, links.sent[group], links.out)
+        asked = None if truth is None else truth[begin : begin + _TOGETHER]
+        miss = np.abs(1.0 - np.asarray(rows.sum(axis=1)).ravel() - lost - inside)
+        error = float(miss.max(initial=0.0)) + solved.error
+        parts.append(_with_fates(_figures(rows, asked, error), lost, inside))
+    marginals = _joined(parts)
+    own = float(marginals.shannon_all.sum()) if weights is None else math.inf
+    high = min(own, solved.bits)
+    low = min(float(marginals.shannon_all.max(initial=0.0)), high)
+    joint = NetworkJoint(
+        histories=solved.bits, who=Interval.between(low, high), box=high, ceiling=None, parts=1
+    )
+    return chosen, weights, marginals, joint
+
+
+def _unexplained(network: Network, mix: int) -> InputError:
+    return InputError(
+        f"mix {quoted(network.mixes[mix])}: no matching explains its packets with these losses and "
+        "cover traffic; more packets leave it than entered it: give ",
+        Argument("cover_rate"),
+        " or ",
+        Argument("inside_at_start"),
+    )
+
+
+def _reached(
+    solved: NetworkSteps, sent: Ints, out: Ints
+) -> tuple[csr_array, Floats, Floats, float]:
+    """Return exits of messages with their probabilities, P(lost), P(inside), and products made."""
+    from scipy.sparse import csr_array
+
+    size, number = len(sent), len(solved.lost)
+    at = csr_array((np.ones(size), (np.arange(size), sent)), shape=(size, number))
+    lost, inside = np.zeros(size), np.zeros(size)
+    reached, lengths, products = at, np.diff(solved.steps.indptr), 0.0
+    while at.nnz:
+        lost += np.asarray(at @ solved.lost)
+        inside += np.asarray(at @ solved.inside)
+        products += float(lengths[at.indices].sum())
+        at = at @ solved.steps
+        at.data[at.data < _DROPPED] = 0.0
+        at.eliminate_zeros()
+        reached = reached + at
+    return csr_array(reached[:, out]), lost, inside, products
+
+
+def _with_fates(marginals: NetworkMarginals, lost: Floats, inside: Floats) -> NetworkMarginals:
+    """The figures with lost and inside as two outcomes."""
+    left, shannon = marginals.left, marginals.shannon
+    exits = left * shannon + entropy_terms(left)
+    bits = exits + entropy_terms(lost) + entropy_terms(inside)
+    return replace(marginals, shannon_all=np.maximum(bits, 0.0), lost=lost)
+
+
+def _joined(parts: list[NetworkMarginals]) -> NetworkMarginals:
+    """Figures of all groups of messages."""
+    values = {
+        one.name: np.concatenate([getattr(part, one.name) for part in parts])
+        for one in fields(NetworkMarginals)
+        if one.name != "error"
+    }
+    return NetworkMarginals(**values, error=max(part.error for part in parts))
 
 
 def _solved(network: Network, mix: MixGraph, resources: Resources) -> tuple[Posterior, float]:

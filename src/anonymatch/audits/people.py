@@ -53,7 +53,9 @@ def people_bits(observation: Observation, resources: Resources) -> Interval | No
         )
     except BudgetError:
         return None
-    return classes.entropy.divided(max(graph.n_users, 1) * _LN2)
+    bits = classes.entropy.divided(max(graph.n_users, 1) * _LN2)
+    # An attacker who has the exact times of a log with rounded times may know everything.
+    return bits if observation.rounding is None else replace(bits, low=0.0)
 
 
 def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.audits.figures import Show, shown_figures
+from anonymatch.audits.figures import QUANTILES, AuditFigure, Show, shown_figures
 
 if TYPE_CHECKING:
     from anonymatch.audits.result import Audit
 
 __all__ = ["json_value", "record"]
 
+_CLOSE = 1e-9  # ends this close, relatively, are a value
 _DIGITS = 2000.0  # natural log of a count up to which its digits are written
 
 
@@ -26,6 +27,7 @@ def record(audit: Audit) -> dict[str, Any]:
     return {
         "name": audit.name,
         "source": audit.observation.source,
+        "attacker": audit.attacker or None,
         "verdict": audit.verdict,
         "n_users": audit.n_users,
         "n_behaviours": audit.n_behaviours,
@@ -42,7 +44,12 @@ def record(audit: Audit) -> dict[str, Any]:
             "method": count.method,
             "seed": count.seed,
         },
-        **{each.key: json_value(each.value(audit)) for each in shown_figures(Show.JSON)},
+        **{each.key: _figure(audit, each) for each in shown_figures(Show.JSON)},
+        "entropy_error": json_value(audit.entropy_error),
+        **{
+            f"entropy_{100 * share:g}%_error": json_value(audit.entropy_quantile_error(share))
+            for share in QUANTILES
+        },
         "n_counted": audit.n_counted,
         "unreleased": audit.unreleased,
         "table": None if audit.table is None else json_value(audit.table.to_dict()),
@@ -75,6 +82,21 @@ def record(audit: Audit) -> dict[str, Any]:
         "seed": audit.seed,
         "seconds": audit.seconds,
     }
+
+
+def _figure(audit: Audit, figure: AuditFigure) -> Any:
+    """A figure with its interval; no value where only its ends are known."""
+    written = json_value(figure.value(audit))
+    users = audit.answers.users
+    open_ = figure.rests_on in ("posterior", "guesses") and not users.known
+    if open_ and users.mean_shannon is None and isinstance(written, dict):
+        low, high = written.get("low"), written.get("high")
+        if low is None or high is None or high - low > _CLOSE * max(abs(high), 1.0):
+            written["value"] = None
+    if figure.key == "half_life" and isinstance(written, dict):
+        assert audit.disclosure is not None
+        written["value"] = audit.disclosure.half_life  # None if chains from opposite starts differ
+    return written
 
 
 def json_value(value: Any) -> Any:

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymatch.audits.answers import Answers, Resources
-from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.counting import Count, Posterior, bregman
 from anonymatch.measures import (
     LOST,
     Interval,
     Range,
     UserFigures,
-    entropy_terms,
     in_order,
     system,
 )
 from anonymatch.sources import Observation
-from anonymatch.tables import Links, link
+from anonymatch.tables import Links, link, may_be_absent, presence
 
 if TYPE_CHECKING:
     from anonymatch.graph import Graph
@@ -104,35 +103,41 @@ def _posterior(graph: Graph | None, links: Links) -> Posterior | None:
 def _figures(release: Release, links: Links) -> UserFigures:
     """Figures of kinds of people, given to everybody of the kind."""
     number = len(release.kind_sizes)
-    real = links.possible & (links.kinds != links.nobody) & (links.classes != links.nowhere)
-    kinds, classes = links.kinds[real], links.classes[real]
-    size = links.class_sizes[classes].astype(np.float64)
-    share, low, high = (part[real] for part in (links.share, links.low, links.high))
-    inside = _sums(kinds, share, number)
-    there = inside > 0.0
-    whole = np.where(there, inside, 1.0)[kinds]
-    chance, slack = share / whole, (high - low) / 2 / whole
-    each = chance / size  # the probability of one row
+    inside, absent = presence(release, links), may_be_absent(release, links)
+    outcomes = links.possible & (links.kinds != links.nobody)
+    kinds, classes = links.kinds[outcomes], links.classes[outcomes]
+    share, low, high = (part[outcomes] for part in (links.share, links.low, links.high))
+    # Rows of a class are as many outcomes; to be absent is one.
+    rows = classes != (-1 if links.nowhere is None else links.nowhere)
+    size = np.where(rows, links.class_sizes[classes], 1).astype(np.float64)
+    each = share / size
     bits = -np.log2(np.maximum(each, 1e-300))
-    allowed = np.bincount(kinds, size, number).astype(np.int64)
-    doubt = _sums(kinds, slack * (bits + _DIGITS), number)
-    shannon = _sums(kinds, chance * bits, number)
-    square = _sums(kinds, chance * each, number)
-    best, guess = _best(kinds, each, number)
-    least = _largest(kinds, (low / whole) / size, number)
-    most = np.minimum(_largest(kinds, (high / whole) / size, number), 1.0)
-    guesses = np.where(guess >= 0, release.first_rows[classes[np.maximum(guess, 0)]], LOST)
+    doubt = _sums(kinds, (high - low) / 2 * (bits + _DIGITS), number)
+    shannon = _sums(kinds, share * bits, number)
+    square = _sums(kinds, share * each, number)
+    ends = [_largest(kinds, part / size, number) for part in (share, high, low)]
+    allowed = np.bincount(kinds[rows], size[rows], number).astype(np.int64)
     shannons, renyi2, min_entropy = in_order(
         _around(shannon, doubt),
-        _around(-np.log2(np.where(there, square, 1.0)), doubt),
-        Range(*(_logs(part, there) for part in (best, most, least))),
-        np.log2(np.maximum(allowed, 1)),
+        _around(-np.log2(np.where(square > 0.0, square, 1.0)), doubt),
+        Range(*(-np.log2(np.clip(part, 1e-300, 1.0)) + 0.0 for part in ends)),
+        np.log2(np.maximum(allowed + absent, 1)),
     )
+    best, guess = _best(kinds[rows], each[rows], number)
+    least, most = (_largest(kinds[rows], part[rows] / size[rows], number) for part in (low, high))
+    guesses = np.where(guess >= 0, release.first_rows[classes[rows][np.maximum(guess, 0)]], LOST)
+    # Whoever cannot be in the release certainly is not.
+    there = allowed > 0
+    probability = Range(
+        *(np.where(there, np.minimum(part, 1.0), 1.0) for part in (best, least, most))
+    )
+    # Of kinds that were not drawn only the ends are known.
+    open_ = ~links.known[:number]
+    for figure in (shannons, renyi2, min_entropy, probability):
+        figure.value[open_] = np.nan
+    guesses[open_ & (guesses >= 0)] = -1
     of = release.kind_of
-    # Whoever is not in the release certainly is not.
-    parts = (np.where(there, part * inside, 1.0) for part in (best, least, most))
-    probability = Range(*(np.minimum(part, 1.0) for part in parts))
-    ranks = _ranks(kinds, each, chance, size, number)
+    ranks = _ranks(kinds, each, share, size, number)
     return UserFigures(
         users=_names(release),
         behaviours=_row_names(release.n_rows),
@@ -144,27 +149,13 @@ def _figures(release: Release, links: Links) -> UserFigures:
         effective=shannons.map(np.exp2).at(of),
         probability=probability.at(of),
         guess=guesses[of],
-        departed=np.minimum(inside, 1.0)[of] if release.lost else None,
-        shannon_all=_with_lost(shannons, inside).at(of) if release.lost else None,
+        present=inside[of] if release.lost else None,
         guesses=_around(np.maximum(ranks, 1.0), np.zeros(number)).at(of) if links.exact else None,
     )
 
 
-def _with_lost(shannon: Range, inside: Floats) -> Range:
-    """Entropy over rows and over not being in the release."""
-    out = np.clip(1.0 - inside, 0.0, 1.0)
-    between = entropy_terms(np.clip(inside, 0.0, 1.0)) + entropy_terms(out)
-    return Range(*(inside * part + between for part in shannon.parts))
-
-
 def _around(value: Floats, doubt: Floats) -> Range:
     return Range(value, np.maximum(value - doubt, 0.0), value + doubt)
-
-
-def _logs(probability: Floats, there: Bools) -> Floats:
-    return np.where(
-        there, 0.0 - np.log2(np.where(there, np.maximum(probability, 1e-300), 1.0)), 0.0
-    )
 
 
 def _sums(kinds: Ints, values: Floats, number: int) -> Floats:

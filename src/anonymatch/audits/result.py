@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.rings import RingFigures
+from anonymatch.audits.wording import attacker
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count
@@ -179,13 +181,24 @@ class Score:
     guesses : int
         Users whose truth is known.
     right : float
-        Share of them whose best guess is right.
+        Share of them whose best guess is right; among messages that left at the same time the
+        guess is drawn at random.
     promised : float
         Share that the posteriors promise.
     error : float
         Standard error of the difference, if promises are kept.
+    log_score : float or None
+        Mean of -log2 of the probability of the true match, in bits, over the counted users whose
+        true match departed; given that it departed. Infinite if a true match is impossible. None
+        if probabilities are known as intervals only.
+    log_expected : float or None
+        Mean entropy of the same users: the value of `log_score` to expect if probabilities are
+        calibrated. Compare it with ``Audit.entropy``.
+    log_score_error : float or None
+        One standard error of `log_score`, if probabilities are calibrated.
     calibrated : bool
-        Whether the difference is within three of them, and no truth is impossible.
+        Whether both differences are within three standard errors, and no truth is impossible. The
+        log score notices probabilities that are spread too wide, which best guesses do not.
     impossible : int
         Users whose true behaviour does not fit the law: the law is wrong for them.
     bins : tuple of Bin
@@ -198,12 +211,17 @@ class Score:
     >>> score = am.audit(am.sources.observe(log, "window:1,5")).score
     >>> score.guesses, score.impossible, abs(score.right - score.promised) < 3 * score.error
     (100, 0, True)
+    >>> abs(score.log_score - score.log_expected) < 3 * score.log_score_error
+    True
     """
 
     guesses: int
     right: float
     promised: float
     error: float
+    log_score: float | None
+    log_expected: float | None
+    log_score_error: float | None
     calibrated: bool
     impossible: int
     bins: tuple[Bin, ...]
@@ -223,6 +241,13 @@ class Audit(Summarised):
     cost : Cost
     count : Count
         Ways to match users to behaviours.
+    attacker : str
+        Who the figures are about: "sees both ends", "sees every link", or "sees every link and
+        controls m3". Empty for sources that know no mixes.
+    entropy_error : float or None
+        One standard error of `entropy` from the traffic: how much it varies over logs of the same
+        system. By batch means over time; None for sources without times.
+        `entropy_quantile_error` has those of the worst shares.
     entropy : Interval
         The headline: mean Shannon entropy, in bits, of the attacker's posterior about one message
         (user, flow), given that it departed; messages count as much as they are likely to have.
@@ -242,9 +267,11 @@ class Audit(Summarised):
         The same as a share of what it is if nothing is known.
     bound, reached : float, Interval
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
-    ceiling : float or None
-        No mixes with as many messages inside give one more entropy, as a mean over all packets: of
-        networks, and of a mix that is followed by what is inside, if all that came in left.
+    ceiling : Interval or None
+        Upper bound of the mean entropy over all messages, whatever the mixes do: g(M) with M the
+        mean number of departures that the attacker sees while a message is inside. Cover that is
+        created inside counts, if the attacker cannot tell it from messages. Known of networks
+        without losses and cover, and of a mix that is followed by what is inside.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage. They are searched for when they
@@ -316,7 +343,7 @@ class Audit(Summarised):
     degree: Interval
     bound: float
     reached: Interval
-    ceiling: float | None = None
+    ceiling: Interval | None = None
     disclosure: Disclosure | None = field(default=None, repr=False)
     rings: RingFigures | None = field(default=None, repr=False)
     table: TableFindings | None = field(default=None, repr=False)
@@ -371,7 +398,10 @@ class Audit(Summarised):
         users = self.answers.users
         if users.weights is None:
             share = self.identified / max(self.n_counted, 1)
-            return Interval(share, share, share)
+            if self.observation.rounding is None:
+                return Interval(share, share, share)
+            sure = users.surest.high[users.counted] >= 1.0 - _WHOLE  # for some order of the rows
+            return Interval(share, share, max(share, float(sure.sum()) / max(self.n_counted, 1)))
         return drawn_mean(
             np.where(users.alone[users.counted], 1.0, 0.0),
             users.weights[users.counted],
@@ -394,9 +424,44 @@ class Audit(Summarised):
         users = self.answers.users
         return averages.quantile(users, users.shannon, share) or _NOBODY
 
+    @property
+    def attacker(self) -> str:
+        return attacker(self.observation)
+
+    @cached_property
+    def time_order(self) -> npt.NDArray[np.int64] | None:
+        """Indices that sort users by their arrival; None for sources without times."""
+        arrivals = self.observation.arrivals
+        if arrivals is None or len(arrivals) != len(self.answers.users.degree):
+            return None
+        return np.argsort(arrivals, kind="stable")
+
+    @cached_property
+    def entropy_error(self) -> float | None:
+        users, order = self.answers.users, self.time_order
+        return None if order is None else averages.mean_error(users, users.shannon.value, order)
+
+    def entropy_quantile_error(self, share: float) -> float | None:
+        """One standard error of `entropy_quantile` from the traffic; None without times.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> log = am.sources.synthesize("exponential:5", messages=500, seed=1)
+        >>> audit = am.audit(am.sources.observe(log, "exponential:5"))
+        >>> 0.05 < audit.entropy_error < audit.entropy_quantile_error(0.01) < 1
+        True
+        """
+        users, order = self.answers.users, self.time_order
+        if order is None:
+            return None
+        return averages.quantile_error(users, users.shannon.value, share, order)
+
     @cached_property
     def min_entropy(self) -> Interval:
         users = self.answers.users
+        if users.mean_min_entropy is not None:
+            return users.mean_min_entropy
         return averages.mean(users, users.min_entropy) or _NOBODY
 
     @property
@@ -470,14 +535,21 @@ class Audit(Summarised):
 
         `probability_departed` is that of the guess given that the message departed, and
         `probability` is not divided so: the guess is wrong if the message was lost.
-        Of a released table, `released` is False for people who are not in it.
+        Of a released table, `released` is True for people who are in it, False for those who are
+        not, and null where that is open. Its figures include that a person may be absent, with the
+        probability `lost`; `probability_departed` and `shannon_departed` are given that the person
+        is in the release, which has the probability `departed`.
         """
         frame = self.answers.users.frame()
         if self.unreleased is None:
             return frame
+        import polars as pl
+
         from anonymatch.base.frames import Frame
 
-        return Frame(frame.with_columns(released=~frame.get_column("censored")))
+        present = pl.col("departed")
+        known = pl.when((present >= 1.0) | pl.col("censored")).then(~pl.col("censored"))
+        return Frame(frame.with_columns(known.alias("released")))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the table of users apart (`users`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -20,52 +21,73 @@ _NOBODY = {PEOPLE: "Nobody is in the release."}
 _EVERYBODY = {PEOPLE: "Everybody in the release is identified."}
 
 _EVEN = (
-    "All matchings are taken as equally likely: an attacker who knows more, from habits or other "
-    "logs, does better."
+    "All matchings are assumed to be equally likely. An attacker who knows more, from habits or "
+    "other logs, learns more."
 )
-_MISFIT = "The law does not fit the truth in the log, so the figures do not describe this system."
-_WEIGHTS_MISFIT = (
-    "Weights of members do not fit the truth in the file, so the figures do not describe this "
+_MISFIT = (
+    "The law does not agree with the ground truth in the log, so the figures do not describe this "
     "system."
 )
+_ROUNDED_MISFIT = (
+    "The law, or the rounded times, do not agree with the ground truth in the log, so the values "
+    "of figures do not describe this system."
+)
+_WEIGHTS_MISFIT = (
+    "The weights of members do not agree with the ground truth in the file, so the figures do not "
+    "describe this system."
+)
+_EVEN_MISFIT = (
+    "The ground truth in the file does not agree with equally likely members, so the figures do "
+    "not describe this system."
+)
 _BY_RATES = (
-    "What became of the messages is taken to be as likely as the law and the rates of losses and "
-    "cover say: an attacker who knows more, from habits or other logs, does better."
+    "The probabilities follow from the law and from the rates of losses and cover traffic. An "
+    "attacker who knows more, from habits or other logs, learns more."
 )
 _WEIGHTED = (
-    "Matchings are taken to be as likely as their weights say: an attacker who knows more does "
-    "better."
+    "The probability of a matching is assumed to be proportional to its weight. An attacker who "
+    "knows more learns more."
 )
 
 
 _HISTORIES = (
-    "Every link is seen, mixes choose among those inside whatever else happens, and where a packet "
-    "goes next depends on where it is alone: so histories are equally likely."
+    "Each mix chooses uniformly among the packets inside, and the next mix of a packet depends "
+    "only on the present one. So all histories are equally likely."
 )
 _WEIGHTED_HISTORIES = (
-    "Every link is seen, delays are independent, and where a packet goes next depends on where it "
-    "is alone: so histories are as likely as the law says."
+    "Delays are independent, and the next mix of a packet depends only on the present one. So the "
+    "law gives the probability of every history."
 )
-_OTHERS = (
-    "An attacker who knows more, path lengths of free routes, habits or other logs, does better."
-)
+_OTHERS = "An attacker who knows more, such as path lengths, habits or other logs, learns more."
 
 
 _OTHER_RINGS = (
-    "Only the rings of this file are measured: others that spend some of the same outputs rule out "
-    "more."
+    "Only the rings of this file are measured. Other rings with some of the same outputs rule out "
+    "more members."
 )
 
 
-def warned(text: str, score: Score | None, nouns: Nouns) -> str:
+def warned(text: str, score: Score | None, observation: Observation) -> str:
     """A verdict, after a warning where the truth in the log says that its law is wrong."""
     if score is None or score.calibrated:
         return text
-    what = "Weights of members do" if nouns == RINGS else "The law does"
+    what = "The law does" if observation.rounding is None else "The law, or the rounded times, do"
+    if observation.nouns == RINGS:
+        what = "Weights of members do" if _weighs(observation) else "Equally likely members do"
+    logs = ""
+    if score.log_score is not None and math.isfinite(score.log_score):
+        logs = f"; the log score is {score.log_score:.3g} bits and {score.log_expected:.3g}"
+        logs += " were predicted"
     return (
         f"{what} not fit: {percent(score.right)} of the best guesses are right and "
-        f"{percent(score.promised)} were promised, so that this is not about this system. {text}"
+        f"{percent(score.promised)} were predicted{logs}, so the figures do not describe this "
+        f"system. {text}"
     )
+
+
+def _weighs(observation: Observation) -> bool:
+    """Whether members of rings were given weights."""
+    return observation.rings is not None and bool(observation.rings.weighted)
 
 
 def verdict(users: UserFigures, joint: Interval, worst: Iterable[Worst], nouns: Nouns) -> str:
@@ -80,6 +102,8 @@ surest guess is 0 with 25 %.'
     """
     noun = nouns.user
     others = nouns.users if nouns.side else nouns.behaviours
+    if users.present is not None:  # rows, or not to be in the release
+        others = "possibilities"
     counted = users.counted
     number, identified = int(counted.sum()), int(users.alone[counted].sum())
     if not len(users.users):
@@ -136,25 +160,22 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
     """Who is not counted though no note of the log says so, and why."""
     notes = []
     censored = int(users.censored.sum())
+    verb, have = ("is", "has") if censored == 1 else ("are", "have")
+    uncounted = f"Such {nouns.users} are not counted as identified, and averages leave them out."
     if censored and nouns == PEOPLE:
-        verb = "is" if censored == 1 else "are"
         notes.append(
-            f"{several(censored, nouns.user, nouns.users)} {verb} not in the release: no row can "
-            "be theirs. That is no identification, and counts in no figure of single people."
+            f"{several(censored, nouns.user, nouns.users)} {verb} not in the release: no row is "
+            f"compatible. {uncounted}"
         )
     elif censored:
-        verb, which, were = ("is", "it", "it was") if censored == 1 else ("are", "any", "they were")
         notes.append(
-            f"{several(censored, nouns.user, nouns.users)} {verb} censored: nothing that came out "
-            f"can be {which}, as {were} lost or still inside when the log ended. That is no "
-            "identification, and counts in no figure of single "
-            f"{nouns.users}."
+            f"{several(censored, nouns.user, nouns.users)} {verb} censored (lost, or still inside "
+            f"at the end of the log) and {have} no possible departure. {uncounted}"
         )
     if users.edge is not None and bool((users.counted & users.edge).any()):
         notes.append(
-            f"All {nouns.users} are near an end of the log, so that they are counted nevertheless: "
-            "what came before and after was not seen, and these figures say little about the "
-            "system."
+            f"All {nouns.users} are near an end of the log, so averages include them. The traffic "
+            "before and after the log is not observed, so the figures describe the system poorly."
         )
     return tuple(notes)
 
@@ -164,17 +185,17 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
     weighted = observation.graph is not None and observation.graph.weighted
     first = [_BY_RATES if answers.links is not None else _WEIGHTED if weighted else _EVEN]
     if observation.network is not None:
-        uniform = observation.network.law is None
+        uniform = observation.network.law is None and observation.network.rates is None
         first = [_HISTORIES if uniform else _WEIGHTED_HISTORIES, _OTHERS]
     sentences = [
         *first,
         (
-            "Count and joint bits are figures of the whole system, and the entropy is a mean: a "
-            "good average can hide a user who is badly off, so look at the worst users too."
+            "The entropy is a mean, and joint bits describe the whole system. A good average can "
+            "hide a poorly protected user, so look at the worst users as well."
         ),
         (
-            "One round is measured; users who stay the same over many rounds are worse off: "
-            "'anonymatch rounds' tells how long their anonymity lasts."
+            "An audit measures one round. Users who stay the same over many rounds lose more "
+            "anonymity: 'anonymatch rounds' measures how fast."
         ),
     ]
     if observation.nouns == RINGS:
@@ -189,5 +210,8 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
             f"Some figures are estimated; their intervals hold with a probability of {sure}."
         )
     if scored is not None and not scored.calibrated:
-        sentences.insert(0, _WEIGHTS_MISFIT if observation.nouns == RINGS else _MISFIT)
+        misfit = _MISFIT if observation.rounding is None else _ROUNDED_MISFIT
+        if observation.nouns == RINGS:
+            misfit = _WEIGHTS_MISFIT if _weighs(observation) else _EVEN_MISFIT
+        sentences.insert(0, misfit)
     return tuple(sentences)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from anonymatch.base.numbers import amount, in_bits, percent, seconds, span
 from anonymatch.measures import Interval
+from anonymatch.sources import FLOWS, MESSAGES, Observation
 
-__all__ = ["FigureText", "figure_text", "sureness"]
+__all__ = ["FigureText", "attacker", "attacker_sentence", "figure_text", "sureness"]
 
 _NARROW = 1e-6  # relative; closer ends are one number to a reader
 _WIDE = 0.2  # relative; the middle of ends further apart says little
@@ -40,6 +41,37 @@ class FigureText:
         """All of it in one line."""
         between = f", {self.interval}" if self.interval else ""
         return f"{self.value}{between} ({self.sure})"
+
+
+def attacker(observation: Observation) -> str:
+    """Return who the figures are about; empty for sources that know no mixes.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = am.sources.synthesize("exponential:5", messages=9, seed=1)
+    >>> attacker(am.sources.observe(log, "exponential:5"))
+    'sees both ends'
+    """
+    if observation.network is None:
+        return "sees both ends" if observation.nouns in (MESSAGES, FLOWS) else ""
+    corrupt = observation.network.corrupt
+    named = ", ".join(corrupt[:5]) + (", ..." if len(corrupt) > 5 else "")
+    return f"sees every link and controls {named}" if corrupt else "sees every link"
+
+
+def attacker_sentence(observation: Observation) -> str:
+    """Return the same as a sentence, with what such an attacker sees."""
+    who = attacker(observation)
+    if not who:
+        return ""
+    if observation.network is not None:
+        return f"The attacker {who}: a global passive adversary."
+    what = "flows" if observation.nouns == FLOWS else "messages"
+    sentence = f"The attacker sees both ends: {what} that enter and leave, nothing in between."
+    if observation.hops == 1:
+        return sentence
+    return f"{sentence} An attacker on the links between the mixes learns more."
 
 
 def figure_text(

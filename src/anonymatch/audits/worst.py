@@ -62,7 +62,7 @@ def _one(i: int, answers: Answers, reasons: dict[object, str]) -> Worst:
         user=user,
         guess=guessed,
         probability=float(users.probability.value[i]) if known else None,
-        probability_departed=float(users.surest.value[i]) if known else None,
+        probability_departed=_if_departed(users, i) if known else None,
         effective=float(users.effective.value[i] if known else users.effective.low[i]),
         candidates=candidates,
         allowed=allowed,
@@ -74,8 +74,15 @@ def _one(i: int, answers: Answers, reasons: dict[object, str]) -> Worst:
     )
 
 
+def _if_departed(users: UserFigures, i: int) -> float:
+    figures = users.surest if users.present is None else users.probability_if_present
+    return float(figures.value[i])
+
+
 def _network_reasons(network: Network, answers: Answers, order: Ints) -> dict[object, str]:
-    """Why messages of a network stand out: whom they met first."""
+    """Why messages of a network stand out: whom they met first, if no packet is lost or made."""
+    if network.rates is not None:
+        return {}
     mixes, sizes = network.links.first_met()
     chosen = order if answers.chosen is None else answers.chosen[order]
     users = answers.users
@@ -123,8 +130,7 @@ def _why_one_row(links: Links, kind: int, row: int) -> str:
     others = links.needed_by_others(kind)
     if not len(others.people):
         return f"nothing but row {row + 1} fits"
-    fit = "fits" if len(others.people) == 1 else "fit"
-    return f"what else fits is needed by {others.who}, who {fit} nothing else"
+    return f"the other rows that fit can only belong to {others.who}"
 
 
 def _reasons(observation: Observation, most: int) -> dict[object, str]:

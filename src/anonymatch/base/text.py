@@ -21,6 +21,7 @@ __all__ = [
     "FileName",
     "Message",
     "Piece",
+    "alike",
     "as_option",
     "did_you_mean",
     "label",
@@ -185,6 +186,17 @@ def meant_instead(wanted: Iterable[str], there: Sequence[str]) -> str:
         if near:
             return f"; is it {quoted(by_fold[near[0]])}? then rename that"
     return ""
+
+
+def alike(name: str, other: str) -> bool:
+    """Whether two names differ by a slip of the pen.
+
+    Examples
+    --------
+    >>> alike("time", "tmie"), alike("time", "user")
+    (True, False)
+    """
+    return bool(get_close_matches(name.casefold(), [other.strip().casefold()], cutoff=_ALIKE))
 
 
 _ALIKE = 0.7  # of difflib: two letters of six may be wrong or swapped, hardly more

@@ -48,10 +48,14 @@ Record = dict[str, Any]
 _PIECE = 10_000  # entries of a list that are turned into text at once
 
 
+VERSION = 1
+"""Of the keys of JSON; a key that gets another name or meaning raises it."""
+
+
 def print_json(record: Record) -> None:
     """Write one JSON object on one line of standard output, long lists piece by piece."""
     with pipe_may_close():
-        _write_json(record)
+        _write_json({"version": VERSION} | record)
 
 
 def _write_json(record: Record) -> None:
@@ -166,14 +170,18 @@ def rounds_record(disclosure: am.Disclosure) -> Record:
         "method": disclosure.method,
         "verdict": verdict(disclosure),
         "half_life": disclosure.half_life,
-        "half_life_between": _interval(disclosure.half_life_between),
+        "half_life_between": _half_life_between(disclosure),
+        "half_life_error": disclosure.half_life_error,
+        "gap": disclosure.gap,
+        "end_gap": disclosure.end_gap,
         "half_right": _interval(half_right(disclosure)),
         "bits": _interval(last and last.bits),
         "right": _interval(last and last.right),
         "believed": _interval(last and last.believed),
         "calibrated": disclosure.calibrated,
+        "log_score": disclosure.log_score,
         "curve": [
-            {"rounds": one.rounds}
+            {name: getattr(one, name) for name in ("rounds", "ordered", "disordered")}
             | {name: _interval(getattr(one, name)) for name in ("bits", "right", "believed")}
             for one in disclosure.curve
         ],
@@ -196,6 +204,12 @@ def rounds_record(disclosure: am.Disclosure) -> Record:
         "seed": disclosure.seed,
         "notes": [Message(note).worded(option) for note in disclosure.notes],
     } | _rounds_size(disclosure.log)
+
+
+def _half_life_between(disclosure: am.Disclosure) -> Record | None:
+    """Return both ends, and no value if there is no single number."""
+    between = _interval(disclosure.half_life_between)
+    return None if between is None else between | {"value": disclosure.half_life}
 
 
 def method_comparison_record(comparison: MethodComparison) -> Record:

@@ -115,6 +115,25 @@ def from_zero(what: str, below: float = math.inf) -> Callable[[str], float]:
     return read
 
 
+def per_mix(read: Callable[[str], float]) -> Callable[[str], float | dict[str, float]]:
+    """A reader of one number, or of a number per mix as in m1=0.01,m2=0.02."""
+
+    def read_all(text: str) -> float | dict[str, float]:
+        if "=" not in text:
+            return read(text)
+        values: dict[str, float] = {}
+        for part in text.split(","):
+            mix, equals, value = (piece.strip() for piece in part.rpartition("="))
+            if not mix or not equals:
+                raise typer.BadParameter(f"{part!r} is not MIX=NUMBER")
+            if mix in values:
+                raise typer.BadParameter(f"mix {mix!r} is given twice; keep one")
+            values[mix] = read(value)
+        return values
+
+    return read_all
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """How a command shall work and answer."""

@@ -12,15 +12,17 @@ from typing import Annotated, Any, TypeVar
 from typer.models import OptionInfo
 
 from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.base.numbers import took
 from anonymatch.base.text import Message
 from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
-from anonymatch.cli.options import Options, above_zero, from_zero, whole
+from anonymatch.cli.options import Options, above_zero, from_zero, per_mix, whole
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
 from anonymatch.sources import (
     Observation,
     ReadOptions,
+    Release,
     help_text,
     open_observation,
     passage_graph,
@@ -28,6 +30,7 @@ from anonymatch.sources import (
 
 __all__ = ["FileOptions", "FilesOptions", "TableOptions", "about", "graph_of", "making", "observe"]
 
+_BYTE = 8e-8  # seconds to read a byte of a table
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
 
@@ -50,6 +53,7 @@ class _ReadOption(OptionInfo):
 
 _PROBABILITY = from_zero("a probability", below=1.0)
 _MESSAGES = from_zero("a number of messages")
+_RATE = from_zero("a rate")
 T = TypeVar("T")
 
 
@@ -63,16 +67,17 @@ class FilesOptions:
     law: Annotated[list[str] | None, _ReadOption("law", "LAW")] = None
     source: Annotated[str | None, _ReadOption("source", "KIND")] = None
     unit: Annotated[str | None, _ReadOption("unit", "UNIT")] = None
-    loss: Annotated[float | None, _ReadOption("loss", "P", parser=_PROBABILITY)] = None
+    columns: Annotated[list[str] | None, _ReadOption("columns", "MEANING=NAME")] = None
+    loss: Annotated[Any, _ReadOption("loss", "P", parser=per_mix(_PROBABILITY))] = None
     lost: Annotated[int | None, _ReadOption("lost", "N", parser=whole(0))] = None
-    cover_rate: Annotated[
-        float | None, _ReadOption("cover_rate", "R", parser=from_zero("a rate"))
-    ] = None
+    cover_rate: Annotated[Any, _ReadOption("cover_rate", "R", parser=per_mix(_RATE))] = None
     cover: Annotated[int | None, _ReadOption("cover", "N", parser=whole(0))] = None
+    loop_rate: Annotated[Any, _ReadOption("loop_rate", "R", parser=per_mix(_RATE))] = None
+    since: Annotated[str | None, _ReadOption("since", "TIME")] = None
     until: Annotated[str | None, _ReadOption("until", "TIME")] = None
     drained: Annotated[bool, _ReadOption("drained")] = False
     inside_at_start: Annotated[
-        float | None, _ReadOption("inside_at_start", "R", parser=_MESSAGES)
+        Any, _ReadOption("inside_at_start", "R", parser=per_mix(_MESSAGES))
     ] = None
     cover_in_pool: Annotated[bool, _ReadOption("cover_in_pool")] = False
     cover_visible: Annotated[bool, _ReadOption("cover_visible")] = False
@@ -97,7 +102,8 @@ class FilesOptions:
     def of_file(self, k: int = 0) -> ReadOptions:
         """For the k-th file."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return ReadOptions(**values | {"law": self.law_of(k), "corrupt": self.corrupt or None})
+        several = {"corrupt": self.corrupt or None, "columns": self.columns or None}
+        return ReadOptions(**values | several | {"law": self.law_of(k)})
 
     def check(self, files: int) -> None:
         """Refuse laws that are neither one for all files nor one for each."""
@@ -115,6 +121,7 @@ class TableOptions:
     name: Annotated[str | None, _ReadOption("name", "COLUMN")] = None
     hierarchies: Annotated[list[str] | None, _ReadOption("hierarchies", "COLUMN=FILE")] = None
     tolerance: Annotated[list[str] | None, _ReadOption("tolerance", "COLUMN=NUMBER")] = None
+    missing: Annotated[list[str] | None, _ReadOption("missing", "TEXTS")] = None
 
     def of_table(self) -> dict[str, Any]:
         """Those as :func:`anonymatch.sources.read_released` takes them."""
@@ -125,6 +132,7 @@ class TableOptions:
             "name": self.name,
             "hierarchies": _pairs(self.hierarchies, "--hierarchies", Path),
             "tolerance": _pairs(self.tolerance, "--tolerance", _distance),
+            "missing": self.missing or None,
         }
 
 
@@ -174,20 +182,35 @@ def about(path: Path) -> Iterator[None]:
         raise InputError(error.message).about(path) from None
 
 
-def observe(path: Path, options: Options, reading: FilesOptions, k: int = 0) -> Observation:
+def observe(
+    path: Path,
+    options: Options,
+    reading: FilesOptions,
+    k: int = 0,
+    early: Callable[[Release], None] | None = None,
+) -> Observation:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
     given, budget = reading.of_file(k), making(options)
     with notes():
         try:
             observation = watch(
-                f"reading {path.name}", lambda _: open_observation(path, given, budget=budget)
+                f"reading {path.name}{_reading_time(path, given)}",
+                lambda _: open_observation(path, given, budget=budget, early=early),
             )
         except BudgetError as error:  # what is wrong with the file names it, and a law does not
             raise error.about(path) from None
     return replace(
         observation, notes=tuple(Message(note).worded(words.option) for note in observation.notes)
     )
+
+
+def _reading_time(path: Path, given: ReadOptions) -> str:
+    """How long tables take to read, by prediction, where that is long."""
+    if given.original is None or not path.is_file() or not Path(given.original).is_file():
+        return ""
+    seconds = _BYTE * (path.stat().st_size + Path(given.original).stat().st_size)
+    return f" (about {took(seconds)})" if seconds >= 1.0 else ""
 
 
 def making(options: Options) -> Budget:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from anonymatch.base.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_target", "check_targets", "save"]
+__all__ = ["check_target", "check_targets", "save", "save_pieces"]
 
 
 def _write_text(frame: pl.DataFrame, file: Any, separator: str = ",") -> None:
@@ -64,6 +64,9 @@ def _part(path: Path, source: Path) -> bool:
     return any(_same(folder, above) for above in (path.parent, path.parent.parent))
 
 
+_PIECEWISE = (".csv", ".tsv", ".parquet")
+
+
 def check_target(path: Path | None) -> None:
     """Refuse a table whose suffix tells no format before any work is done."""
     if path is not None and path.suffix.lower() not in _WRITERS:
@@ -85,6 +88,31 @@ def save(columns: dict[str, Any], path: Path) -> None:
         )
         with beside.open("xb") as file:
             _WRITERS[path.suffix.lower()](frame, file)
+
+
+def save_pieces(pieces: Iterator[pl.DataFrame], path: Path) -> int:
+    """Write a table piece by piece and return its rows; only one piece is in memory at a time."""
+    import polars as pl
+
+    suffix, rows = path.suffix.lower(), 0
+    if suffix not in _PIECEWISE:
+        raise InputError(f"{path}: a log is written as {' or '.join(_PIECEWISE)}")
+    with unfinished(path) as beside:
+        text = beside.with_name(f"{beside.name}.csv") if suffix == ".parquet" else beside
+        try:
+            with text.open("xb") as file:
+                for piece in pieces:
+                    piece.write_csv(
+                        file, include_header=not rows, separator="\t" if suffix == ".tsv" else ","
+                    )
+                    rows += piece.height
+            if suffix == ".parquet":
+                kinds = {"message": pl.String, "departure": pl.String, "probability": pl.Float64}
+                pl.scan_csv(text, schema=kinds).sink_parquet(beside)
+        finally:
+            if text != beside:
+                text.unlink(missing_ok=True)
+    return rows
 
 
 def _column(values: list[Any]) -> pl.Series:

@@ -3,12 +3,13 @@
 from anonymatch.disclosure.charts import bits_chart, disclosure_charts, guess_chart
 from anonymatch.disclosure.closed_forms import intersection_candidates, lsda_error, sda_rounds
 from anonymatch.disclosure.comparing import ComparedMethod, MethodComparison, compare_methods
-from anonymatch.disclosure.decay import CurvePoint
+from anonymatch.disclosure.decay import OPEN_GAP, CurvePoint
 from anonymatch.disclosure.disclosing import METHODS, rounds
 from anonymatch.disclosure.gates import (
     ROUND_GATES,
     RoundGate,
     check_round_gates,
+    half_life_figure,
     parse_round_gates,
 )
 from anonymatch.disclosure.lasting import target_half_life
@@ -16,6 +17,8 @@ from anonymatch.disclosure.posterior import Profiles
 from anonymatch.disclosure.result import Disclosure, UserFall
 from anonymatch.disclosure.wording import (
     bits_about,
+    calibration_in_words,
+    half_life_ends,
     half_life_in_words,
     half_right,
     left_in_words,
@@ -26,6 +29,7 @@ from anonymatch.disclosure.wording import (
 
 __all__ = [
     "METHODS",
+    "OPEN_GAP",
     "ROUND_GATES",
     "ComparedMethod",
     "CurvePoint",
@@ -36,10 +40,13 @@ __all__ = [
     "UserFall",
     "bits_about",
     "bits_chart",
+    "calibration_in_words",
     "check_round_gates",
     "compare_methods",
     "disclosure_charts",
     "guess_chart",
+    "half_life_ends",
+    "half_life_figure",
     "half_life_in_words",
     "half_right",
     "intersection_candidates",

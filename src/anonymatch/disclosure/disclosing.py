@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +16,24 @@ from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.disclosure import one_target
-from anonymatch.disclosure.decay import CurvePoint, half_life, rounds_to_look_at, windows
+from anonymatch.disclosure.decay import (
+    OPEN_GAP,
+    CurvePoint,
+    Plan,
+    gap_at,
+    half_life,
+    half_life_error,
+    points_around,
+)
 from anonymatch.disclosure.drift import drift_note, drift_of
 from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
-from anonymatch.disclosure.gibbs import CHAINS, FEWEST_SWEEPS, SWEEPS, Prior, seconds_of_sweep
-from anonymatch.disclosure.links import LinkTable, figures_of
+from anonymatch.disclosure.gibbs import CHAINS, PIECES, Prior, costs_of
 from anonymatch.disclosure.posterior import (
     Believed,
+    Look,
     Profiles,
-    believe,
-    exactly,
+    alone,
     first_round,
     share_of,
 )
@@ -42,9 +49,6 @@ from anonymatch.sources import (
     read_rounds,
     rounds_of_messages,
 )
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["METHODS", "rounds"]
 
@@ -62,12 +66,12 @@ METHODS = {
 """Attacks by name, each in one line."""
 
 _DEFAULT_SECONDS = 60.0
-_REFINED = 2  # more points around the half-life
-_WINDOWS = 8  # stretches of a log that are looked at, of each length
+_RUNG = 3.0  # messages of a user after which the half-life is looked for
 _FEWEST = 5  # stretches of time
 _NO_HABITS = 1e9  # a prior so strong that a log changes nothing
-_ENTRIES = 2e8  # of all rounds, a message with each that it may be
 _BYTES_AN_ENTRY = 220.0  # chains, their means and what is made of them, at their peak
+_FIGURE_SECONDS = 3.5e-7  # an entry, for what is made of chains
+_T_VALUES = (3.18, 2.45, 2.26, 2.18)  # of 95 % intervals, by stretches of four chains each
 
 
 def rounds(
@@ -212,8 +216,6 @@ class _Work:
         self.log, self.method, self.target, self.seed = log, method, target, seed
         self.budget, self.execution, self.decay = budget, execution, decay
         self.truth = log.true_receivers()
-        self.stretches = _WINDOWS
-        self.left, self.ahead = 0.0, 0.0  # seconds, and rounds to look at
 
     @property
     def seconds(self) -> float:
@@ -236,100 +238,113 @@ class _Work:
 
     def gibbs(self, prior: Prior) -> Disclosure:
         log, all_rounds = self.log, self.log.n_rounds
-        memory = _BYTES_AN_ENTRY * float(log.messages().entries()[-1])
+        messages = log.messages()
+        entries = float(messages.entries()[-1])
+        memory = _BYTES_AN_ENTRY * entries
         if not self.budget.allows(0.0, memory):
             raise self.budget.refusal(
                 f"chains over {several(all_rounds, 'round')}", 0.0, memory, "choose sda"
             )
-        points = rounds_to_look_at(all_rounds) if self.decay else [all_rounds]
-        if log.timed:  # fewer have too many that came before or leave after
-            points = [one for one in points if one == 1 or one >= min(_FEWEST, all_rounds)]
-        later = [one for one in points if one > 1 or all_rounds == 1]
-        each = seconds_of_sweep(log.messages()) / all_rounds  # a sweep of a round, on average
-        allowed = self.seconds
-        if allowed == 0.0:
-            raise self.budget.refusal("chains", each * all_rounds * SWEEPS * CHAINS, memory)
+        chain = costs_of(messages)
+        plan = Plan(
+            rounds=all_rounds,
+            batch=len(log.sender) / all_rounds,
+            sweep=CHAINS * chain.sweep / all_rounds,
+            other=(CHAINS * (chain.start / 2 + PIECES * chain.piece) + entries * _FIGURE_SECONDS)
+            / all_rounds,
+            first=self.first_rung(),
+            least=min(_FEWEST, all_rounds) if log.timed else 2,
+            decay=self.decay,
+            timed=self.decay and log.timed,
+        )
+        needed = plan.choose(self.seconds)
+        if needed > self.seconds:
+            raise self.budget.refusal(
+                f"chains over {several(all_rounds, 'round')}", needed, memory, "choose sda"
+            )
+        self.execution.foresee(needed)
+        looks: dict[int, Look] = {}
+        first: dict[int, list[Believed]] = {}
+        if self.decay and all_rounds > 1:
+            first[1] = [self.alone(plan)]
         while True:
-            looked = sum(one * len(self.windows(one)) for one in later)
-            cost = (looked + _REFINED * all_rounds * self.decay) * each
-            if self.stretches == 1 or FEWEST_SWEEPS * CHAINS * cost <= allowed:
+            curve = self.curve(first | {at: look.found for at, look in looks.items()})
+            at = plan.next(curve, looks.keys())
+            if at is not None:
+                looks[at] = self.look(at, plan, prior)
+                continue
+            more = plan.unsure(curve, {one: look.sweeps for one, look in looks.items()})
+            if more is None:
                 break
-            self.stretches //= 2
-        self.execution.foresee(min(allowed, SWEEPS * CHAINS * cost))
-        self.left, self.ahead = allowed, cost / each
-        seen = {1: [self.alone()]} if 1 in points else {}
-        for one in later:
-            seen[one] = self.believe(one, prior)
-        for _ in range(_REFINED if self.decay else 0):
-            middle = _middle(self.curve(seen))
-            if middle is None:
-                break
-            seen[middle] = self.believe(middle, prior)
+            looks[more[0]].go_on(more[1])
         self.execution.settle()
-        curve = self.curve(seen)
+        return self.disclosed(curve, first | {at: look.found for at, look in looks.items()}, looks)
+
+    def disclosed(
+        self,
+        curve: tuple[CurvePoint, ...],
+        seen: dict[int, list[Believed]],
+        looks: dict[int, Look],
+    ) -> Disclosure:
+        """What all points that were looked at say together."""
+        log, all_rounds = self.log, self.log.n_rounds
         [last] = seen[all_rounds]
         halves = max((one for one in seen if one > 1 and len(seen[one]) > 1), default=0)
         drift = self.drift(seen[halves]) if halves else None
-        half = half_life(curve)
-        rests_on = [last] + [
-            one
-            for rounds, parts in seen.items()
-            for one in parts
-            if half is None or half.low <= rounds <= half.high
-        ]
-        rhat = max(one.rhat for one in rests_on)
+        half = half_life(curve) if self.decay else None
+        gap = gap_at(curve, half)
+        end = curve[-1] if curve else None
+        end_gap = 0.0 if end is None else end.gap
+        around = points_around(curve, half)
+        rests_on = {max(around, key=lambda at: around[at]), all_rounds}
+        rhat = max(float(np.mean([one.rhat for one in seen[at]])) for at in rests_on)
         return self.result(
-            remarks=(*drift_note(drift, halves), *_disagreement(rhat)),
-            bits=curve[-1].bits.value if curve and curve[-1].bits else None,
+            remarks=(
+                *drift_note(drift, halves),
+                *_disagreement(gap if half is not None else 0.0, end_gap, rhat),
+            ),
+            bits=end.bits.value if end is not None and end.bits else None,
             curve=curve,
             drift=drift,
-            half_life_between=half if self.decay else None,
-            users=falls_of(log, dict(sorted(seen.items())), self.target),
+            half_life_between=half,
+            half_life_error=half_life_error(curve, half),
+            gap=gap if half is not None else None,
+            end_gap=end_gap,
+            users=falls_of(log, dict(sorted(seen.items())), self.target, agreed=gap <= OPEN_GAP),
             pairs=self.only(last.profiles),
             profiles_at=self.profiles_at(seen),
-            calibrated=self.calibrated(curve[-1], last),
+            calibrated=self.calibrated(end, last) if gap <= OPEN_GAP else None,
+            log_score=self.log_score(last),
             rhat=rhat,
-            sweeps=last.sweeps,
+            sweeps=CHAINS * looks[all_rounds].sweeps,
             strength=last.strength,
         )
+
+    def first_rung(self) -> int:
+        """A power of 2 rounds, after which a user has sent about three messages."""
+        log = self.log
+        senders = max(len(np.unique(log.sender)), 1)
+        return int(2 ** round(math.log2(max(_RUNG * senders * log.n_rounds / len(log.sender), 2))))
+
+    def look(self, rounds: int, plan: Plan, prior: Prior) -> Look:
+        """Return the posteriors of stretches of ``rounds`` rounds, each computed separately."""
+        parts = [self.log.part(*ends) for ends in plan.windows(rounds)]
+        look = Look(parts, prior, execution=self.execution, seed=(self.seed, rounds))
+        look.go_on(plan.sweeps_of(rounds))
+        return look
 
     def drift(self, parts: list[Believed]) -> float | None:
         """How far profiles of the first and the last of some stretches differ."""
         return drift_of(parts[0], parts[-1], len(self.log.users), len(self.log.behaviours))
 
-    def windows(self, rounds: int) -> list[tuple[int, int]]:
-        return windows(self.log.n_rounds, rounds, self.stretches)
-
-    def believe(self, rounds: int, prior: Prior) -> list[Believed]:
-        """What stretches of so many rounds tell, each by itself.
-
-        Each may take its share of the seconds that are left, by the rounds that are still ahead.
-        """
-        found = []
-        for begin, end in self.windows(rounds):
-            part = believe(
-                self.log.part(begin, end),
-                prior,
-                seconds=self.left * rounds / max(self.ahead, rounds),
-                execution=self.execution,
-                seed=(self.seed, rounds, begin),
-            )
-            self.left -= part.seconds
-            self.ahead -= rounds
-            found.append(part)
-        return found
-
-    def alone(self) -> Believed:
+    def alone(self, plan: Plan) -> Believed:
         """What each round says by itself, all of them taken together."""
-        if self.log.timed:  # nobody writes to anybody more than to others
-            return self.believe(self.log.n_rounds, Prior(_NO_HABITS))[0]
-        messages = self.log.messages()
-        table = LinkTable(messages)
-        sizes = np.diff(messages.entries())
-        figures = figures_of(table, table.merged(np.repeat(1.0 / sizes, sizes)))
-        return Believed.of(
-            messages, figures, exactly(figures.bits), exactly(figures.believed), self.log
-        )
+        if not self.log.timed:
+            return alone(self.log)
+        # Nobody writes to anybody more than to others.
+        look = Look([self.log], Prior(_NO_HABITS), execution=self.execution, seed=(self.seed, 1))
+        look.go_on(plan.sweeps_of(self.log.n_rounds))
+        return look.found[0]
 
     def mine(self, one: Believed) -> Bools:
         """Messages that count: all, or the target's."""
@@ -338,16 +353,35 @@ class _Work:
     def curve(self, seen: dict[int, list[Believed]]) -> tuple[CurvePoint, ...]:
         points = []
         for rounds, parts in sorted(seen.items()):
-            masks = [self.mine(one) for one in parts]
-            if not any(mask.any() for mask in masks):
+            both = [(one, mask) for one in parts if (mask := self.mine(one)).any()]
+            if not both:
                 continue
-            both = list(zip(parts, masks, strict=True))
-            bits = [(one.own_bits[m], one.bits, float(one.own_bits.mean())) for one, m in both]
-            sure = [
-                (one.own_believed[m], one.believed, float(one.own_believed.mean()))
-                for one, m in both
-            ]
-            points.append(CurvePoint(rounds, _mean(bits), self.right(parts), _mean(sure)))
+            shares = np.array([float(mask.sum()) for _, mask in both])
+            shares /= shares.sum()
+            means = np.array([[part[m].mean() for part in one.bits[:3]] for one, m in both])
+            value, ordered, disordered = (float(one) for one in shares @ means)
+            without = np.array([one.bits.without[:, m].mean(axis=1) for one, m in both])
+            width = _T_VALUES[min(len(both), len(_T_VALUES)) - 1] * _jackknifed(shares, without)
+            judged = shares @ np.array([one.judged[:, m].mean(axis=1) for one, m in both])
+            sure, apart = float(judged.mean()), float(np.ptp(judged))
+            spread = None
+            if len(both) > 1:
+                spread = float(means[:, 0].std(ddof=1) / math.sqrt(len(both)))
+            points.append(
+                CurvePoint(
+                    rounds,
+                    Interval(
+                        value,
+                        max(min(value - width, ordered, disordered), 0.0),
+                        max(value + width, ordered, disordered),
+                    ),
+                    self.right(parts),
+                    Interval(sure, sure - apart, sure + apart).clipped(0.0, 1.0),
+                    ordered,
+                    disordered,
+                    spread,
+                )
+            )
         return tuple(points)
 
     def right(self, parts: list[Believed]) -> Interval | None:
@@ -360,17 +394,35 @@ class _Work:
         right = np.concatenate(hits) if hits else np.empty(0, dtype=np.bool_)
         return share_of(right) if len(right) else None
 
-    def calibrated(self, point: CurvePoint, last: Believed) -> bool | None:
-        """Whether as many guesses are right as is believed, within two standard errors."""
-        if point.right is None or last.hits is None or last.known is None:
+    def calibrated(self, point: CurvePoint | None, last: Believed) -> bool | None:
+        """Whether guesses are right as often as is believed, and the log score is what bits are.
+
+        Within three standard errors each. None if nobody knows the truth, or chains disagree.
+        """
+        if point is None or point.right is None or point.gap > OPEN_GAP:
+            return None
+        assert last.hits is not None
+        assert last.known is not None
+        assert last.log_scores is not None
+        assert last.spreads is not None
+        some = self.mine(last) & last.known
+        sure = last.judged.mean(axis=0)[some]
+        square, together = float((sure * (1 - sure)).sum()), 1.0
+        if last.drawn is not None and square > 0.0:  # guesses go wrong together, as draws show
+            together = max(float(last.drawn[:, some].sum(axis=1).var(ddof=1)) / square, 1.0)
+        apart = float((last.hits[some] - sure).sum())
+        surprise = float((last.log_scores - last.bits.all)[some].sum())
+        return bool(
+            abs(apart) <= 3 * math.sqrt(together * square) + 1e-9
+            and abs(surprise) <= 3 * math.sqrt(together * float(last.spreads[some].sum())) + 1e-9
+        )
+
+    def log_score(self, last: Believed) -> float | None:
+        """Mean of -log2 of the probability of the true receiver, where it is known."""
+        if last.log_scores is None or last.known is None:
             return None
         some = self.mine(last) & last.known
-        sure, apart = last.own_believed[some], last.hits[some] - last.own_believed[some]
-        square = float((sure * (1 - sure)).sum())
-        if last.drawn is not None:  # guesses go wrong together, which draws show
-            square = max(square, float(last.drawn[:, some].sum(axis=1).var(ddof=1)))
-        error = math.sqrt(square)
-        return bool(abs(apart.sum()) <= 2 * error + 1e-9)
+        return float(last.log_scores[some].mean()) if some.any() else None
 
     def only(self, pairs: Profiles | None) -> Profiles:
         assert pairs is not None
@@ -452,38 +504,24 @@ class _Work:
         )
 
 
-def _mean(parts: Sequence[tuple[Floats, Interval, float]]) -> Interval:
-    """The mean over messages of several stretches, with the errors of their chains.
-
-    Of each: the messages' own values, what is known of the mean of all, and the plain mean of all.
-    """
-    values = np.concatenate([own for own, *_ in parts])
-    shares = [len(own) / len(values) for own, *_ in parts]
-    lean, square = 0.0, 0.0
-    for share, (_, known, plain) in zip(shares, parts, strict=True):
-        lean += share * (known.value - plain)
-        square += (share * (known.high - known.value)) ** 2
-    value, width = max(float(values.mean()) + lean, 0.0), math.sqrt(square)
-    return Interval(value, max(value - width, 0.0), value + width)
+def _jackknifed(shares: Floats, without: Floats) -> float:
+    """The standard error of a mean over stretches, by figures without one of their chains."""
+    chains = without.shape[1]
+    squares = (chains - 1) * without.var(axis=1)
+    return math.sqrt(float((shares**2 * squares).sum()))
 
 
-def _disagreement(rhat: float) -> tuple[Message, ...]:
+def _disagreement(gap: float, end_gap: float, rhat: float) -> tuple[Message, ...]:
     """A note on chains that have not come together."""
-    if rhat <= DISAGREE:
+    where = [
+        f"by {bits:.2g} bits {at}"
+        for bits, at in ((gap, "around the half-life"), (end_gap, "after all rounds"))
+        if bits > OPEN_GAP
+    ]
+    if where:
+        text = f"chains from opposite starts differ {' and '.join(where)}: the truth is between"
+    elif rhat > DISAGREE:
+        text = f"chains agree on bits, and not yet on the log posterior (R-hat {rhat:.3g})"
+    else:
         return ()
-    return (
-        Message(
-            f"chains disagree (R-hat {rhat:.3g}), so that less seems to be known than is; allow "
-            "more with ",
-            Argument("budget"),
-        ),
-    )
-
-
-def _middle(curve: Sequence[CurvePoint]) -> int | None:
-    """One more number of rounds to look at, between those around the half-life."""
-    found = half_life(curve)
-    if found is None or found.low < 1 or found.high - found.low < 2:
-        return None
-    middle = round(found.value)
-    return middle if found.low < middle < found.high else None
+    return (Message(f"{text}; allow more with ", Argument("budget")),)

@@ -22,15 +22,18 @@ _MARKED = 0.8  # of the median of all, or less; or 1 / this and more
 
 
 def falls_of(
-    log: RoundLog, seen: Mapping[int, list[Believed]], target: int | None
+    log: RoundLog, seen: Mapping[int, list[Believed]], target: int | None, *, agreed: bool
 ) -> tuple[UserFall, ...]:
-    """Every user after all rounds; those who fall first come first."""
+    """Every user after all rounds; those who fall first come first.
+
+    Nobody has a half-life where chains have not ``agreed``.
+    """
     number = len(log.users)
     [last] = seen[log.n_rounds]
     messages = np.bincount(last.sender, minlength=number)
     bits, believed, company = (
         _means(last.sender, part, number)
-        for part in (last.own_bits, last.own_believed, last.company)
+        for part in (last.bits.all, last.judged.mean(axis=0), last.company)
     )
     right = None
     if last.hits is not None and last.known is not None:
@@ -40,7 +43,7 @@ def falls_of(
         [
             _means(
                 np.concatenate([one.sender for one in parts]),
-                np.concatenate([one.own_bits for one in parts]),
+                np.concatenate([one.bits.all for one in parts]),
                 number,
             )
             for parts in seen.values()
@@ -54,7 +57,7 @@ def falls_of(
             continue
         half = None
         own = [(at, value) for at, value in zip(rounds, curves[:, user], strict=True) if value >= 0]
-        if rounds[0] == 1 and own[0][1] > 0:
+        if agreed and rounds[0] == 1 and own[0][1] > 0:
             half = rounds_until([at for at, _ in own], [value for _, value in own], own[0][1] / 2)
         users.append(
             UserFall(

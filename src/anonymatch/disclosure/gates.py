@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, in_bits, percent, span
 from anonymatch.base.text import did_you_mean, several
-from anonymatch.disclosure.result import DISAGREE
-from anonymatch.disclosure.wording import rounds_seen
+from anonymatch.disclosure.decay import OPEN_GAP
+from anonymatch.disclosure.wording import half_life_ends, rounds_seen
 from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
     from anonymatch.disclosure.result import Disclosure
 
-__all__ = ["ROUND_GATES", "RoundGate", "check_round_gates", "parse_round_gates"]
+__all__ = [
+    "ROUND_GATES",
+    "RoundGate",
+    "check_round_gates",
+    "half_life_figure",
+    "parse_round_gates",
+]
 
 ROUND_GATES: Mapping[str, str] = {
-    "half-life": "rounds until half of the bits are gone",
+    "half_life": "rounds until half of the bits are gone",
     "bits": "bits that are left after all rounds",
     "right": "share of best guesses that are right after all rounds",
     "believed": "what the attacker believes that share to be",
@@ -33,20 +39,21 @@ _ROUNDING = 1e-9  # what rounding takes away from a figure that is met exactly i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundGate:
-    """One threshold and whether it is kept to; what cannot be judged is not.
+    """One threshold and whether it is kept to.
 
     Attributes
     ----------
     name : str
     threshold : float
-    reached : bool
+    reached : bool or None
+        None if chains from opposite starts differ too much to say: such a threshold is not failed.
     state, reason : str
         What came of it, and why.
     """
 
     name: str
     threshold: float
-    reached: bool
+    reached: bool | None
     state: str
     reason: str
 
@@ -61,14 +68,14 @@ def parse_round_gates(texts: Sequence[str], *, at_most: bool) -> dict[str, float
 
     Examples
     --------
-    >>> parse_round_gates(["half-life=50,bits=1"], at_most=False)
-    {'half-life': 50.0, 'bits': 1.0}
+    >>> parse_round_gates(["half_life=50,bits=1"], at_most=False)
+    {'half_life': 50.0, 'bits': 1.0}
     """
     thresholds: dict[str, float] = {}
     known = [name for name in ROUND_GATES if (name in _AT_MOST) == at_most]
     for text in (part.strip() for given in texts for part in given.split(",")):
         given, equals, number = (part.strip() for part in text.rpartition("="))
-        name = given.replace("_", "-").lower()
+        name = given.replace("-", "_").lower()
         try:
             value = float(number)
         except ValueError:
@@ -97,19 +104,19 @@ def check_round_gates(
     --------
     >>> import anonymatch as am
     >>> log = am.sources.RoundLog.of([(1, "ab", "xy"), (2, "ab", "xy")])
-    >>> for gate in check_round_gates(am.rounds(log), {"half-life": 2, "bits": 1.5}):
+    >>> for gate in check_round_gates(am.rounds(log), {"half_life": 2, "bits": 1.5}):
     ...     print(gate.text)
-    half-life=2 is reached: more than 2 rounds, all that the log has
+    half_life=2 is reached: more than 2 rounds, all that the log has
     bits=1.5 is missed: 1 bit
     """
     return tuple(_checked(disclosure, name, value) for name, value in thresholds.items())
 
 
 def _checked(disclosure: Disclosure, name: str, threshold: float) -> RoundGate:
-    figure, reason = _half_life(disclosure) if name == "half-life" else _last(disclosure, name)
-    if disclosure.rhat is not None and disclosure.rhat > DISAGREE:
-        figure = None  # less seems to be known than is
-        reason = f"chains disagree (R-hat {disclosure.rhat:.3g}); allow more with --budget"
+    figure, reason = (
+        half_life_figure(disclosure) if name == "half_life" else _last(disclosure, name)
+    )
+    reached: bool | None
     if figure is None:
         reached, state = False, "cannot be judged"
     elif name in _AT_MOST:
@@ -118,11 +125,19 @@ def _checked(disclosure: Disclosure, name: str, threshold: float) -> RoundGate:
     else:
         reached = figure.low >= threshold * (1 - _ROUNDING)
         state = _state(reached, figure.high < threshold * (1 - _ROUNDING), "reached", "missed")
-    if name == "half-life" and figure is not None and math.isinf(figure.high) and not reached:
+    gap = (disclosure.gap if name == "half_life" else disclosure.end_gap) or 0.0
+    if gap > OPEN_GAP and state not in ("is missed", "is exceeded"):
+        # Guesses of chains that disagree are right less often than they could be.
+        if name in _AT_MOST or not reached:
+            reached, state = None, "cannot be judged"
+            reason += (
+                f"; chains from opposite starts differ by {gap:.2g} bits, allow more with --budget"
+            )
+    elif name == "half_life" and figure is not None and math.isinf(figure.high) and not reached:
         state = "cannot be judged"
         reason = (
-            f"the log has only {several(int(figure.low), 'round')}, after which more than half of "
-            f"the bits is left; record at least {math.ceil(threshold)}"
+            f"the log has only {several(rounds_seen(disclosure), 'round')}, after which more than "
+            f"half of the bits is left; record at least {math.ceil(threshold)}"
         )
     return RoundGate(name=name, threshold=threshold, reached=reached, state=state, reason=reason)
 
@@ -133,20 +148,20 @@ def _state(reached: bool, missed: bool, done: str, not_done: str) -> str:
     return f"is {not_done}" if missed else f"is not sure to be {done}"
 
 
-def _half_life(disclosure: Disclosure) -> tuple[Interval | None, str]:
+def half_life_figure(disclosure: Disclosure) -> tuple[Interval | None, str]:
     """Between which rounds it is, open above where the log is too short; and in words."""
     first = disclosure.curve[0].bits if disclosure.curve else None
     if first is None:
         return None, f"{disclosure.method} tells no bits; choose gibbs"
     if first.value <= 0.0:
         return Interval(0.0, 0.0, 0.0), "nobody hides even in one round"
-    between = disclosure.half_life_between
-    if between is None:
-        seen = rounds_seen(disclosure)
+    between, seen = disclosure.half_life_between, rounds_seen(disclosure)
+    if between is None or between.low >= seen:
         text = f"more than {several(seen, 'round')}, all that the log has"
         return Interval(math.inf, float(seen), math.inf), text
-    ends = f"between {amount(between.low)} and {amount(between.high)}"
-    return between, f"about {_short(between.value)} rounds, {ends}"
+    if disclosure.half_life is None:
+        return between, half_life_ends(between)
+    return between, f"about {_short(between.value)} rounds, {half_life_ends(between)}"
 
 
 def _last(disclosure: Disclosure, name: str) -> tuple[Interval | None, str]:

@@ -1,4 +1,4 @@
-"""Who writes to whom, by drawing whole matchings of all rounds (blocked Gibbs)."""
+"""Who writes to whom, by drawing whole matchings of all rounds from opposite starts."""
 
 from __future__ import annotations
 
@@ -15,38 +15,36 @@ from anonymatch._native import ProfileChain, RoundMessages
 from anonymatch.base.arrays import Floats
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work
 
-__all__ = [
-    "CHAINS",
-    "FEWEST_SWEEPS",
-    "SWEEPS",
-    "ChainJob",
-    "ChainRun",
-    "Prior",
-    "run_chains",
-    "seconds_of_sweep",
-]
+__all__ = ["CHAINS", "PIECES", "ChainJob", "ChainRun", "Chains", "Costs", "Prior", "costs_of"]
 
 Codes = npt.NDArray[np.int32]
 
 CHAINS = 4
-FEWEST_SWEEPS = 24
-"""Of each chain, whatever they cost."""
-SWEEPS = 360
-"""Of each chain, the first third of which does not count; more if chains disagree."""
-_CHEAP = 0.03  # seconds
-_MOST_SWEEPS = 6000
-_LONGER = 5  # times at most that chains which disagree go on, twice as long each time
-_AGREED = 1.02  # Gelman and Rubin's R-hat from which on chains agree
-_PIECES, _PIECE_SECONDS = 40, 2.0  # of a stretch: at most so many, about so long
-_DRAWS = 8  # of each chain that are kept
+"""Chains of a stretch: those with even numbers begin ordered, the others disordered."""
+PIECES = 4
+"""Pieces of a stage of a few sweeps, about."""
+_PIECES, _PIECE_SECONDS = 40, 2.0  # pieces of a stage at most; seconds of each
+_SHORTEST = 12  # sweeps of a piece, or one piece
+_DRAWS = 8  # matchings of each chain that are kept
 _KEPT_MESSAGES = 200_000  # the longest of them
-_WHOLE = 9  # messages of a round that are drawn at once
-_GROUP = 7  # and of rounds that are larger
-_SET_SECONDS = 1.5e-9  # one column of one set
-_ENTRY_SECONDS = 1.3e-8  # a weight
-_MESSAGE_SECONDS = 1.6e-7  # its counts, the exchange of pairs, and the prior
-_START_STRENGTH = 2.0
-_START_EVENNESS = 8.0
+_GROUP = 7  # messages of runs that are drawn at once
+_PASSES = 20  # of the mean field
+_POWERS = (0.6, 0.7, 0.8, 0.9, 1.0)  # of weights, while a disordered start cools down
+_HELD_STRENGTH = 2.0  # until half of the burn-in is over
+_EVENNESS = 8.0
+_SHARP, _BLUNT = 0.1, 1e3  # times the strength with which chains over runs begin
+# Predicted seconds on one core of the machine of docs/benchmarks.md.
+_EXCHANGE_SECONDS = 9e-9  # two messages, recorded
+_ENTRY_SECONDS = 1.4e-9  # a weight
+_FAR_ENTRY_SECONDS = 3.5e-9  # and one of a log that the cache does not hold
+_CACHED = 5e5  # entries
+_PIECE_ENTRY_SECONDS = 2.5e-8  # to number its pair, and to add up what was recorded
+_MESSAGE_SECONDS = 2.5e-8  # its counts and the prior
+_RECEIVER_SECONDS = 1.5e-8  # the base
+_PASS_SECONDS = 1.45e-8  # an entry, in one pass of the mean field
+_SET_SECONDS = 1.5e-9  # one column of one set of a group
+_GROUP_ENTRY_SECONDS = 1.3e-8
+_GROUP_MESSAGE_SECONDS = 1.6e-7
 
 
 class Prior(NamedTuple):
@@ -68,29 +66,13 @@ class ChainPart(NamedTuple):
 
 
 class ChainRun(NamedTuple):
-    """What all chains say."""
+    """What the chains over one stretch say, by the sweeps of the last stage."""
 
     entries: list[npt.NDArray[np.float32]]  # probability of each entry, by chain
     strengths: Floats  # of the prior, drawn
     bases: list[Floats]  # mean of each chain
     rhat: float
-    sweeps: int  # of all chains, that counted
-    seconds: float  # predicted, of all that was done
     draws: list[Codes]  # matchings at times, if they take little memory
-
-
-def seconds_of_sweep(messages: RoundMessages) -> float:
-    """Predicted seconds of one sweep of one chain that is recorded."""
-    size = np.diff(messages.starts).astype(np.float64)
-    if messages.first is not None:
-        groups, group = len(messages.sender) / _GROUP, np.full(1, float(_GROUP))
-        number = np.full(1, groups)
-    else:
-        whole = size <= _WHOLE
-        group = np.where(whole, size, _GROUP)
-        number = np.where(whole, 1.0, size / _GROUP)
-    sets = 1.5 * group * 2.0**group * _SET_SECONDS + group**2 * _ENTRY_SECONDS
-    return float((number * sets).sum() + len(messages.sender) * _MESSAGE_SECONDS)
 
 
 class ChainJob(NamedTuple):
@@ -102,54 +84,104 @@ class ChainJob(NamedTuple):
     start: Codes | None = None  # a matching of these; those of whole rounds start anywhere
 
 
-def run_chains(
-    job: ChainJob, *, seconds: float, execution: Execution, seed: Sequence[int]
-) -> ChainRun:
-    """Chains until they agree, or so many predicted seconds are spent."""
-    each = seconds_of_sweep(job.messages)
-    allowed = max(FEWEST_SWEEPS, int(seconds / (CHAINS * each)))
-    given = allowed
-    # More where they cost next to nothing.
-    wanted = min(max(SWEEPS, int(_CHEAP / (CHAINS * each))), _MOST_SWEEPS)
-    burn = min(wanted, allowed) // 3
-    sweeps = min(wanted, allowed) - burn
-    log = Shared(RoundMessages, *job.messages)
-    even = np.full(job.messages.receivers, 1 / job.messages.receivers)
-    states = [_State(job.start, _START_STRENGTH, _START_EVENNESS, even)] * CHAINS
-    for stage in range(_LONGER + 1):
-        pieces = _pieces(burn, each, recorded=False) + _pieces(sweeps, each, recorded=True)
-        costs = [[each * piece.sweeps] * CHAINS for piece in pieces]
-        execution.expect(sum(map(sum, costs)))
-        totals = [_Total(state) for state in states]
-        calls = partial(_calls, log, job, totals, pieces, (*seed, stage))
-        for parts in execution.rounds(calls, each=costs):
-            for total, part in zip(totals, parts, strict=True):
-                total.add(ChainPart(*part))  # what was recorded comes back as a plain tuple
-        states = [total.state for total in totals]
-        allowed -= burn + sweeps
-        rhat = max(
-            _rhat([total.trace for total in totals]),
-            _rhat([np.log(total.strengths) for total in totals]),
-        )
-        counted = sweeps
-        if rhat <= _AGREED or allowed < 2 * sweeps:
-            break
-        burn, sweeps = 0, 2 * sweeps
-    return ChainRun(
-        entries=[total.sums / np.float32(counted) for total in totals],
-        strengths=np.concatenate([total.strengths for total in totals]),
-        bases=[total.base / counted for total in totals],
-        rhat=rhat,
-        sweeps=CHAINS * counted,
-        seconds=CHAINS * each * (given - allowed),
-        draws=[draw for total in totals for draw in total.draws],
+class Costs(NamedTuple):
+    """Predicted seconds of one chain: of a sweep that is recorded, of an ordered start, and of
+    each piece that its sweeps are cut into.
+    """
+
+    sweep: float
+    start: float
+    piece: float
+
+
+def costs_of(messages: RoundMessages) -> Costs:
+    """Predict what one chain over these messages costs."""
+    number, base = len(messages.sender), messages.receivers * _RECEIVER_SECONDS
+    if messages.first is not None:
+        sets = 1.5 * _GROUP * 2.0**_GROUP * _SET_SECONDS + _GROUP**2 * _GROUP_ENTRY_SECONDS
+        piece = float(messages.entries()[-1]) * _PIECE_ENTRY_SECONDS
+        return Costs(number * (sets / _GROUP + _GROUP_MESSAGE_SECONDS) + base, 0.0, piece)
+    size = np.diff(messages.starts).astype(np.float64)
+    entries = float((size**2).sum())
+    turns = np.maximum(5.0, np.minimum(size / 3, np.maximum(20.0, size / 8)))
+    weight = _ENTRY_SECONDS if entries <= _CACHED else _FAR_ENTRY_SECONDS
+    sweep = float((size * turns).sum()) * _EXCHANGE_SECONDS + entries * weight
+    return Costs(
+        sweep + number * _MESSAGE_SECONDS + base,
+        entries * _PASSES * _PASS_SECONDS,
+        entries * _PIECE_ENTRY_SECONDS,
     )
+
+
+class Chains:
+    """Four chains over each of some stretches of a log, from opposite starts.
+
+    Two chains begin ordered: at the best matching of every round by a mean field, whose log
+    posterior is above the typical one. Two begin disordered: at random matchings, with weights to a
+    power that rises to 1. Where a law says who may be whose, all begin at one matching; then a
+    weak prior of profiles makes two of them ordered, and a strong one two disordered.
+    """
+
+    def __init__(self, jobs: Sequence[ChainJob], *, execution: Execution, seed: Sequence[int]):
+        self._jobs, self._execution, self._seed = jobs, execution, tuple(seed)
+        self._logs = [Shared(RoundMessages, *job.messages) for job in jobs]
+        self._states: list[list[_State | None]] = [[None] * CHAINS for _ in jobs]
+        self._stage = 0
+
+    def stage(self, sweeps: int, *, draws: bool) -> list[ChainRun]:
+        """Record ``sweeps`` further sweeps; the first stage discards half that number before.
+
+        ``draws``: whether to keep some matchings.
+        """
+        burn = sweeps // 2 if self._stage == 0 else 0
+        costs = [costs_of(job.messages) for job in self._jobs]
+        longest = max(sweeps * cost.sweep for cost in costs)
+        pieces = _pieces(burn, sweeps, longest, _DRAWS if draws else 1)
+        each = [
+            [
+                cost.sweep * piece.sweeps
+                + cost.piece
+                + (cost.start if piece.begin and not chain % 2 else 0.0)
+                for cost in costs
+                for chain in range(CHAINS)
+            ]
+            for piece in pieces
+        ]
+        self._execution.expect(sum(map(sum, each)))
+        totals = [[_Total(state) for state in states] for states in self._states]
+        flat = [total for some in totals for total in some]
+        calls = partial(self._calls, flat, pieces)
+        for parts in self._execution.rounds(calls, each=each):
+            for total, part in zip(flat, parts, strict=True):
+                total.add(ChainPart(*part), draws=draws)  # recorded ones are plain tuples
+        self._states = [[total.state for total in some] for some in totals]
+        self._stage += 1
+        return [_run(some, sweeps) for some in totals]
+
+    def _calls(
+        self, totals: Sequence[_Total], pieces: Sequence[_Piece], number: int
+    ) -> list[Callable[[], ChainPart]]:
+        """One piece of every chain, from where it is."""
+        return [
+            partial(
+                _stretch,
+                self._logs[k // CHAINS],
+                self._jobs[k // CHAINS].prior,
+                self._jobs[k // CHAINS].reach,
+                self._jobs[k // CHAINS].start,
+                total.state,
+                pieces[number],
+                k % CHAINS % 2 == 0,
+                _seed(self._seed, self._stage, k, number),
+            )
+            for k, total in enumerate(totals)
+        ]
 
 
 class _State(NamedTuple):
     """Where a chain goes on."""
 
-    matching: Codes | None
+    matching: Codes
     strength: float
     evenness: float
     base: Floats
@@ -159,96 +191,111 @@ class _Piece(NamedTuple):
     """Sweeps of a chain that are one chunk of work."""
 
     sweeps: int
-    recorded: bool
+    begin: bool = False  # the first part of the burn-in, in which nothing is learnt
+    recorded: bool = False
 
 
-def _pieces(sweeps: int, each: float, *, recorded: bool) -> list[_Piece]:
-    if not sweeps:
-        return []
-    least = _DRAWS if recorded else 1
-    number = min(sweeps, max(least, min(_PIECES, math.ceil(sweeps * each / _PIECE_SECONDS))))
+def _pieces(burn: int, sweeps: int, seconds: float, least: int) -> list[_Piece]:
+    """The burn-in in two pieces, and recorded sweeps; ``seconds``: what the latter take."""
+    pieces = []
+    if burn:
+        pieces = [_Piece(max(1, burn // 2), begin=True), _Piece(max(1, burn - burn // 2))]
+    number = max(
+        min(least, sweeps // _SHORTEST), min(_PIECES, math.ceil(seconds / _PIECE_SECONDS)), 1
+    )
     ends = [sweeps * k // number for k in range(number + 1)]
-    return [_Piece(b - a, recorded) for a, b in pairwise(ends) if b > a]
+    return pieces + [_Piece(b - a, recorded=True) for a, b in pairwise(ends)]
 
 
 class _Total:
     """What the recorded pieces of one chain say together, and where it is."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State | None) -> None:
         self.state = state
         self.sums = np.empty(0, dtype=np.float32)
         self.trace, self.strengths = np.empty(0), np.empty(0)
         self.base: Floats = np.zeros(1)
         self.draws: list[Codes] = []
 
-    def add(self, part: ChainPart) -> None:
+    def add(self, part: ChainPart, *, draws: bool) -> None:
         self.state = _State(part.matching, float(part.strengths[-1]), part.evenness, part.base)
         if not len(part.sums):
             return
         self.sums = self.sums + part.sums if len(self.sums) else part.sums
         self.base = self.base + part.base_sums
-        if len(part.matching) <= _KEPT_MESSAGES:
+        if draws and len(part.matching) <= _KEPT_MESSAGES:
             self.draws.append(part.matching)
         self.trace = np.concatenate((self.trace, part.trace))
         self.strengths = np.concatenate((self.strengths, part.strengths))
 
 
-def _calls(
-    log: Shared[RoundMessages],
-    job: ChainJob,
-    totals: Sequence[_Total],
-    pieces: Sequence[_Piece],
-    seed: Sequence[int],
-    number: int,
-) -> list[Callable[[], ChainPart]]:
-    """One piece of every chain, from where it is."""
-    return [
-        partial(
-            _stretch,
-            log,
-            job.prior,
-            job.reach,
-            total.state,
-            pieces[number],
-            _seed(seed, chain, number),
-        )
-        for chain, total in enumerate(totals)
-    ]
+def _run(totals: Sequence[_Total], sweeps: int) -> ChainRun:
+    return ChainRun(
+        entries=[total.sums / np.float32(sweeps) for total in totals],
+        strengths=np.concatenate([total.strengths for total in totals]),
+        bases=[total.base / sweeps for total in totals],
+        rhat=max(
+            _rhat([total.trace for total in totals]),
+            _rhat([np.log(total.strengths) for total in totals]),
+        ),
+        draws=[draw for total in totals for draw in total.draws],
+    )
 
 
 def _stretch(
     shared: Shared[RoundMessages],
     prior: Prior,
     reach: int,
-    state: _State,
+    first: Codes | None,
+    state: _State | None,
     piece: _Piece,
+    ordered: bool,
     seed: int,
 ) -> ChainPart:
     log = shared.get()
-    start = _anywhere(log, seed) if state.matching is None else state.matching
-    whole = log.first is None and int(np.diff(log.starts).max()) <= _WHOLE
+    strength = prior.strength or (_HELD_STRENGTH if state is None else state.strength)
+    start = state.matching if state is not None else first
+    whole = log.first is None
+    if piece.begin and not whole:
+        strength *= _SHARP if ordered else _BLUNT
     chain = ProfileChain(
         log,
-        base=state.base,
-        strength=state.strength if prior.strength is None else prior.strength,
-        evenness=state.evenness,
-        start=start,
-        group=_WHOLE if whole else _GROUP,
+        base=np.full(log.receivers, 1 / log.receivers) if state is None else state.base,
+        strength=strength,
+        evenness=_EVENNESS if state is None else state.evenness,
+        start=_anywhere(log, seed) if start is None else start,
         reach=reach,
         seed=seed,
     )
-    learn = prior.strength is None
-    if not chain.sweep(piece.sweeps, learn=learn, record=piece.recorded, cancel=byte_of_work()):
+    cancel = byte_of_work()
+    done = not (piece.begin and whole and ordered) or chain.order(_PASSES, cancel=cancel)
+    for sweeps, power in _cooling(piece, disordered=whole and not ordered):
+        learn = prior.strength is None and not piece.begin
+        done = done and chain.sweep(
+            sweeps, learn=learn, record=piece.recorded, power=power, cancel=cancel
+        )
+    if not done:
         raise Cancelled
+    strengths = chain.strengths()
+    if piece.begin:  # what it was held at for a while is not what it is
+        strengths = np.full_like(strengths, prior.strength or _HELD_STRENGTH)
     return ChainPart(
         chain.matching(),
         chain.trace(),
-        chain.strengths(),
+        strengths,
         chain.evenness,
         chain.base(),
         chain.base_sums(),
         chain.sums(),
     )
+
+
+def _cooling(piece: _Piece, *, disordered: bool) -> list[tuple[int, float]]:
+    """Sweeps of a piece, and the power of weights in them."""
+    if not (piece.begin and disordered):
+        return [(piece.sweeps, 1.0)]
+    ends = [piece.sweeps * k // len(_POWERS) for k in range(len(_POWERS) + 1)]
+    return [(b - a, power) for (a, b), power in zip(pairwise(ends), _POWERS, strict=True) if b > a]
 
 
 def _anywhere(log: RoundMessages, seed: int) -> Codes:

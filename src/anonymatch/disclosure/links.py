@@ -11,8 +11,10 @@ from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.measures import entropy_terms
 
-__all__ = ["LinkFigures", "LinkTable", "Links", "figures_of", "likeliest"]
+__all__ = ["LinkFigures", "LinkTable", "Links", "bits_of", "figures_of", "likeliest", "spreads_of"]
 
+_LEAST = 1e-12  # of a probability that has a logarithm
+_SLOTS = 4  # times as many possible pairs as links, up to which a table of all of them is faster
 _AT_ONCE = 2**15  # messages whose links are looked at together
 
 Codes = npt.NDArray[np.int32]
@@ -76,8 +78,14 @@ class LinkTable:
         keys = np.where(
             self.receiver >= 0, self.sender.astype(np.int64) * receivers + self.receiver, -1
         )
-        pairs = np.unique(keys)
-        return pairs, np.searchsorted(pairs, keys)
+        largest = int(keys.max(initial=-1)) + 2
+        if largest > _SLOTS * len(keys):
+            pairs = np.unique(keys)
+            return pairs, np.searchsorted(pairs, keys)
+        keys += 1
+        there = np.zeros(largest, dtype=np.bool_)
+        there[keys] = True
+        return np.flatnonzero(there) - 1, (np.cumsum(there) - 1)[keys]
 
 
 def figures_of(table: LinkTable, links: Links, *, entropies: bool = True) -> LinkFigures:
@@ -89,11 +97,32 @@ def figures_of(table: LinkTable, links: Links, *, entropies: bool = True) -> Lin
     for begin in range(0, len(table.message), _AT_ONCE):
         starts = table.starts[begin : begin + _AT_ONCE + 1]
         some = links[starts[0] : starts[-1]].astype(np.float64)
-        begins = starts[:-1] - starts[0]
         best = likeliest(some, starts)
-        bits = np.add.reduceat(entropy_terms(some), begins) if entropies else np.zeros(len(begins))
-        parts.append((bits.clip(0.0), some[best], table.receiver[starts[0] + best]))
-    return LinkFigures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        parts.append((some[best], table.receiver[starts[0] + best]))
+    believed, guess = (np.concatenate(column) for column in zip(*parts, strict=True))
+    bits = bits_of(table, links) if entropies else np.zeros(len(guess))
+    return LinkFigures(bits, believed, guess)
+
+
+def bits_of(table: LinkTable, links: Links) -> Floats:
+    """Entropy of the receiver of each message."""
+    parts = []
+    for begin in range(0, len(table.message), _AT_ONCE):
+        starts = table.starts[begin : begin + _AT_ONCE + 1]
+        terms = entropy_terms(links[starts[0] : starts[-1]].astype(np.float64))
+        parts.append(np.add.reduceat(terms, starts[:-1] - starts[0]))
+    return np.concatenate(parts).clip(0.0)
+
+
+def spreads_of(table: LinkTable, links: Links) -> Floats:
+    """Variance of -log2 of the probability of the receiver of each message, if links are right."""
+    parts = []
+    for begin in range(0, len(table.message), _AT_ONCE):
+        starts = table.starts[begin : begin + _AT_ONCE + 1]
+        some = links[starts[0] : starts[-1]].astype(np.float64)
+        squares = some * np.log2(np.maximum(some, _LEAST)) ** 2
+        parts.append(np.add.reduceat(squares, starts[:-1] - starts[0]))
+    return (np.concatenate(parts) - bits_of(table, links) ** 2).clip(0.0)
 
 
 def likeliest(links: Links, starts: Ints) -> Ints:

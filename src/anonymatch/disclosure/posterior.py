@@ -12,17 +12,25 @@ import numpy.typing as npt
 
 from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats
-from anonymatch.disclosure.gibbs import ChainJob, ChainRun, Prior, run_chains
-from anonymatch.disclosure.links import LinkFigures, Links, LinkTable, figures_of, likeliest
+from anonymatch.disclosure.gibbs import CHAINS, ChainJob, ChainRun, Chains, Prior
+from anonymatch.disclosure.links import (
+    Links,
+    LinkTable,
+    bits_of,
+    figures_of,
+    likeliest,
+    spreads_of,
+)
 from anonymatch.measures import Interval
 from anonymatch.running import Execution
 from anonymatch.sources import RoundLog
 
-__all__ = ["Believed", "Profiles", "believe", "exactly", "first_round", "share_of"]
+__all__ = ["Believed", "Look", "Profiles", "alone", "first_round", "share_of"]
 
 Codes = npt.NDArray[np.int32]
 
 _NOTHING = 1e-9  # messages, of a user all of whose were lost
+_LEAST_CHANCE = 1e-6  # of a true receiver that chains never met
 
 
 class Profiles(NamedTuple):
@@ -37,83 +45,139 @@ class Profiles(NamedTuple):
         return f"Profiles({len(self.user)} pairs)"
 
 
+class BitsByChains(NamedTuple):
+    """Bits about the receiver of each message, without the bias of few draws (jackknifed)."""
+
+    all: Floats  # by the mean of all chains
+    ordered: Floats  # by those that began ordered alone
+    disordered: Floats
+    without: Floats  # by all but one chain, a row for each
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Believed:
     """What an attacker who has seen some rounds believes, of each message of a user."""
 
     sender: Codes
     company: Floats  # messages out of its round
-    bits: Interval  # about the receiver of a message, mean over messages
-    believed: Interval  # probability of the best guess, mean over messages
-    own_bits: Floats
-    own_believed: Floats
+    bits: BitsByChains
+    judged: Floats  # probability of the best guess of half of the chains by the others: two rows
     hits: Bools | None  # whether the likeliest receiver is the true one
     known: Bools | None  # whether that can be told
+    log_scores: Floats | None  # -log2 of the probability of the true receiver
+    spreads: Floats | None  # the variance that each would have if all probabilities were right
     settled: Bools  # whether it left, whichever message out it is
     profiles: Profiles | None = None
     strength: float = 0.0  # of the prior that was learnt, mean
     rhat: float = 1.0
-    sweeps: int = 0
-    seconds: float = 0.0  # that chains took, predicted
     drawn: Bools | None = None  # rows of draws: whether the likeliest receiver is the one drawn
 
     @classmethod
     def of(
         cls,
         messages: RoundMessages,
-        figures: LinkFigures,
-        bits: Interval,
-        believed: Interval,
+        table: LinkTable,
+        links: Links,
+        guess: Codes,
         log: RoundLog,
         **more: Any,
     ) -> Believed:
-        """What figures of the links of a log say."""
+        """What the probabilities of the links of a log say."""
         truth = log.true_receivers()
         real = messages.sender >= 0
         return cls(
             sender=messages.sender[real],
             company=np.diff(messages.entries())[real].astype(np.float64),
-            bits=bits,
-            believed=believed,
-            own_bits=figures.bits,
-            own_believed=figures.believed,
-            hits=None if truth is None else figures.guess == truth,
+            hits=None if truth is None else guess == truth,
             known=None if truth is None else truth != -2,
+            log_scores=None if truth is None else -np.log2(_of_truth(table, links, truth)),
+            spreads=None if truth is None else spreads_of(table, links),
             settled=log.settled(),
             **more,
         )
 
 
-def believe(
-    log: RoundLog, prior: Prior, *, seconds: float, execution: Execution, seed: Sequence[int]
-) -> Believed:
-    """Posterior of all messages of a log."""
+def alone(log: RoundLog) -> Believed:
+    """What each round says by itself, exactly: a message is any of those that leave, alike."""
     messages = log.messages()
-    job = ChainJob(messages, prior, log.reach, log.start())
-    run = run_chains(job, seconds=seconds, execution=execution, seed=seed)
     table = LinkTable(messages)
+    sizes = np.diff(messages.entries())
+    links = table.merged(np.repeat(1.0 / sizes, sizes))
+    figures = figures_of(table, links)
+    own = figures.bits
+    bits = BitsByChains(own, own, own, np.broadcast_to(own, (CHAINS, len(own))))
+    judged = np.broadcast_to(figures.believed, (2, len(own)))
+    return Believed.of(messages, table, links, figures.guess, log, bits=bits, judged=judged)
+
+
+class Look:
+    """Chains over stretches of a log, all of the same number of rounds, and what they say."""
+
+    def __init__(
+        self, logs: Sequence[RoundLog], prior: Prior, *, execution: Execution, seed: Sequence[int]
+    ) -> None:
+        self._logs = logs
+        self._messages = [log.messages() for log in logs]
+        self._tables = [LinkTable(messages) for messages in self._messages]
+        jobs = [
+            ChainJob(messages, prior, log.reach, log.start())
+            for log, messages in zip(logs, self._messages, strict=True)
+        ]
+        self._chains = Chains(jobs, execution=execution, seed=seed)
+        self.sweeps = 0
+        self.found: list[Believed] = []
+
+    def go_on(self, sweeps: int) -> None:
+        """Record ``sweeps`` sweeps; only these count from now on."""
+        runs = self._chains.stage(sweeps, draws=self._logs[0].truth is not None)
+        self.found = [
+            _believed(*parts)
+            for parts in zip(self._logs, self._messages, self._tables, runs, strict=True)
+        ]
+        self.sweeps = sweeps
+
+
+def _believed(log: RoundLog, messages: RoundMessages, table: LinkTable, run: ChainRun) -> Believed:
     chains = [table.merged(entries) for entries in run.entries]
-    mean = sum(chains[1:], chains[0]) / len(chains)
-    whole = figures_of(table, mean)
-    # The entropy of a mean of draws is too small; the means without one chain say by how much.
-    without = [figures_of(table, (len(chains) * mean - c) / (len(chains) - 1)) for c in chains]
+    number = len(chains)
+    total = sum(chains[1:], chains[0])
+    whole = figures_of(table, total / number)
+    single = np.array([bits_of(table, chain) for chain in chains])
+    without = np.array([bits_of(table, (total - chain) / (number - 1)) for chain in chains])
+    ordered, disordered = (
+        2 * bits_of(table, (chains[k] + chains[k + 2]) / 2) - (single[k] + single[k + 2]) / 2
+        for k in (0, 1)
+    )
+    # The entropy of a mean of K chains is too small by about 1/K of what that of one chain is.
+    bits = BitsByChains(
+        (number * whole.bits - single.mean(axis=0)) / (number - 1),
+        ordered,
+        disordered,
+        ((number - 1) * without - (single.sum(axis=0) - single) / (number - 1)) / (number - 2),
+    )
     # The best of noisy probabilities is too large: half of the chains guess, the others judge.
-    halves = [(a + b) / 2 for a, b in (chains[::2], chains[1::2])]
-    judged = np.mean([_judged(table, a, b) for a, b in (halves, halves[::-1])], axis=0)
-    believed = _jackknife(judged.mean(), [one.believed.mean() for one in without], shift=False)
+    halves = [(chains[k] + chains[k + 1]) / 2 for k in (0, 2)]
     return Believed.of(
         messages,
-        whole._replace(believed=judged),
-        _jackknife(whole.bits.mean(), [one.bits.mean() for one in without]).clipped(0.0, math.inf),
-        believed.clipped(0.0, 1.0),
+        table,
+        total / number,
+        whole.guess,
         log,
+        bits=bits,
+        judged=np.array([_judged(table, a, b) for a, b in (halves, halves[::-1])]),
         profiles=_profiles(table, messages, chains, run),
         strength=math.exp(float(np.log(run.strengths).mean())),
         rhat=run.rhat,
-        sweeps=run.sweeps,
-        seconds=run.seconds,
         drawn=_drawn(messages, run, whole.guess),
     )
+
+
+def _of_truth(table: LinkTable, links: Links, truth: Codes) -> Floats:
+    """The probability of the true receiver of each message; 1 where nobody knows it."""
+    own = np.repeat(truth, np.diff(table.starts))
+    values = np.where(table.receiver == own, links, 0.0)
+    found = np.add.reduceat(values, table.starts[:-1])
+    return np.where(truth == -2, 1.0, np.clip(found, _LEAST_CHANCE, 1.0))
 
 
 def _drawn(messages: RoundMessages, run: ChainRun, guess: Codes) -> Bools | None:
@@ -121,12 +185,6 @@ def _drawn(messages: RoundMessages, run: ChainRun, guess: Codes) -> Bools | None
     real = messages.sender >= 0
     rows = [messages.receiver[draw[real]] == guess for draw in run.draws]
     return np.array(rows) if rows else None
-
-
-def exactly(values: Floats) -> Interval:
-    """The mean of values that are no estimates."""
-    mean = float(values.mean())
-    return Interval(mean, mean, mean)
 
 
 def first_round(messages: RoundMessages) -> Profiles:
@@ -181,14 +239,6 @@ def _profiles(
 def _judged(table: LinkTable, guessing: Links, judging: Links) -> Floats:
     """Of each message, the probability by one half of the best guess by the other."""
     return judging[likeliest(guessing, table.starts)].astype(np.float64)
-
-
-def _jackknife(value: float, without: Sequence[float], *, shift: bool = True) -> Interval:
-    """A figure without the bias of few chains, and two standard errors around."""
-    number, parts = len(without), np.array(without)
-    best = number * value - (number - 1) * float(parts.mean()) if shift else float(value)
-    error = math.sqrt((number - 1) * float(((parts - parts.mean()) ** 2).mean()))
-    return Interval(best, best - 3.182 * error, best + 3.182 * error)
 
 
 def share_of(hits: Bools) -> Interval:

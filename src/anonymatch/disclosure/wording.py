@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from anonymatch.base.numbers import amount, in_bits, percent
 from anonymatch.base.text import name, several
-from anonymatch.disclosure.decay import rounds_until
+from anonymatch.disclosure.decay import OPEN_GAP, rounds_until
 
 if TYPE_CHECKING:
     from anonymatch.disclosure.result import Disclosure
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bits_about",
+    "calibration_in_words",
+    "half_life_ends",
     "half_life_in_words",
     "half_right",
     "left_in_words",
@@ -21,6 +24,8 @@ __all__ = [
     "rounds_text",
     "verdict",
 ]
+
+_SAME_SHARE = 0.01  # of guesses: a difference that the log score decides
 
 
 def verdict(disclosure: Disclosure) -> str:
@@ -67,23 +72,75 @@ def half_life_in_words(disclosure: Disclosure) -> str:
         return "One round alone says nothing about how long anonymity lasts: record more."
     if half is None and len(curve) == 1:
         return f"All {seen} {rounds[1]} were looked at together, which tells no half-life."
-    if half is None:
+    gone = f"half of the {_bits(first)} about {about} is gone by then"
+    if half is None or half.low >= seen:
         return (
             f"The half-life is more than {several(seen, *rounds)}: after all of them more than "
             f"half of the {_bits(first)} about {about} is left, and this log is too short to "
             "show when it goes."
         )
-    if half.low <= 0.0:
+    if math.isinf(half.high):
         return (
-            f"The half-life is at most {several(round(half.high), *rounds)}: half of the "
-            f"{_bits(first)} about {about} is gone by then."
+            f"The half-life is at least {several(math.floor(half.low), *rounds)}. After all "
+            f"{seen} {rounds[1]} about half of the {_bits(first)} about {about} is left, so this "
+            "log is too short to say more."
         )
-    between = f" (between {amount(half.low)} and {amount(half.high)})"
-    return (
-        f"The half-life is about {round(half.value):,} {rounds[1]}"
-        f"{between if half.high - half.low >= 1.5 else ''}: half of the {_bits(first)} about "
-        f"{about} is gone by then."
+    if half.low <= 0.0:
+        return f"The half-life is at most {several(round(half.high), *rounds)}: {gone}."
+    if disclosure.half_life is None:
+        return (
+            f"The half-life is {half_life_ends(half)} {rounds[1]}: {gone}. Chains from opposite "
+            "starts disagree, so there is no single number yet."
+        )
+    between = f" ({half_life_ends(half)})" if half.high - half.low >= 0.5 else ""
+    other = disclosure.half_life_error
+    error = "" if other is None or other < 0.5 else _OTHER_STRETCHES.format(round(other))
+    return f"The half-life is about {round(half.value):,} {rounds[1]}{between}: {gone}.{error}"
+
+
+_OTHER_STRETCHES = " Stretches of this log differ: the standard error is {:,}."
+
+
+def half_life_ends(half: Interval) -> str:
+    """Between which rounds a half-life is."""
+    if math.isinf(half.high):
+        return f"at least {rounds_text(half.low)}"
+    return f"between {rounds_text(half.low)} and {rounds_text(half.high)}"
+
+
+def calibration_in_words(disclosure: Disclosure) -> str:
+    """What the known links say of the attacker's probabilities, after all rounds; or nothing.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = am.sources.RoundLog.of([(1, "ab", "xy")])
+    >>> calibration_in_words(am.rounds(log))
+    ''
+    """
+    right, believed = disclosure.right, disclosure.believed
+    if right is None or believed is None:
+        return ""
+    line = (
+        f"Against the known links: {percent(right)} of best guesses are right, the model predicted "
+        f"{percent(believed)}."
     )
+    score, bits = disclosure.log_score, disclosure.bits
+    if score is not None and bits is not None:
+        line += f" The log score is {amount(round(score, 2))} bits, predicted {_short(bits)}."
+    if disclosure.calibrated:
+        return f"{line} The probabilities are well calibrated."
+    if disclosure.calibrated is None:
+        return f"{line} Chains disagree, so this says nothing about calibration yet."
+    under = right > believed
+    if score is not None and bits is not None and abs(right - believed) < _SAME_SHARE:
+        under = score < bits
+    verb, more = ("underestimates", "more") if under else ("overestimates", "less")
+    return f"{line} The model {verb} the attacker, who knows {more} than it predicts."
+
+
+def _short(bits: float) -> str:
+    return amount(round(bits, 2))
 
 
 def left_in_words(disclosure: Disclosure) -> str:
@@ -94,7 +151,11 @@ def left_in_words(disclosure: Disclosure) -> str:
     if first is not None and last is not None and first.value > 0.0:
         alone = len(curve) == 1  # no sentence before has said what bits are about
         about = f" about {bits_about(disclosure)}" if alone else ""
-        parts.append(f"{_bits(last)}{about} {_are(last)} left")
+        if (disclosure.end_gap or 0.0) > OPEN_GAP:
+            low, high = amount(float(f"{last.low:.3g}")), amount(float(f"{last.high:.3g}"))
+            parts.append(f"between {low} and {high} bits{about} are left")
+        else:
+            parts.append(f"{_bits(last)}{about} {_are(last)} left")
     if disclosure.right is not None:
         parts.append(f"the attacker's best guess is right for {percent(disclosure.right)}")
         half = half_right(disclosure)

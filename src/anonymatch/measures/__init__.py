@@ -24,6 +24,16 @@ if TYPE_CHECKING:
         threshold_bits,
         threshold_mix_bits,
     )
+    from anonymatch.measures.network_chains import (
+        LinkLoops,
+        MixEvents,
+        MixRates,
+        NetworkSteps,
+        mix_events,
+        network_evidence,
+        network_steps,
+        steps_cost,
+    )
     from anonymatch.measures.network_histories import NetworkJoint, Weigh, network_joint
     from anonymatch.measures.networks import (
         ForwardPlan,
@@ -35,16 +45,22 @@ if TYPE_CHECKING:
         network_sample,
     )
     from anonymatch.measures.passages.any_delay import DelayLog, delay_figures
-    from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
+    from anonymatch.measures.passages.exponential import (
+        passage_asked,
+        passage_count,
+        passage_figures,
+        stay_of,
+    )
     from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
     from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
-    from anonymatch.measures.passages.hidden_chain import hidden_figures
+    from anonymatch.measures.passages.hidden_chain import HiddenPairs, hidden_figures, hidden_pairs
     from anonymatch.measures.passages.hidden_rates import FreeRate, Rates, fit_rates
     from anonymatch.measures.passages.links import (
         Channel,
         LinkFigures,
         ReceiverFigures,
         entropy_slack,
+        two_outcomes,
     )
     from anonymatch.measures.passages.phase_chain import phase_figures
     from anonymatch.measures.passages.phase_log import check_hops
@@ -77,15 +93,20 @@ __all__ = [
     "FlushTotals",
     "ForwardPlan",
     "FreeRate",
+    "HiddenPairs",
     "Interval",
     "LinkBand",
     "LinkFigures",
+    "LinkLoops",
     "LinkedNetwork",
     "LinksEstimate",
     "Metrics",
+    "MixEvents",
+    "MixRates",
     "NetworkJoint",
     "NetworkMarginals",
     "NetworkSample",
+    "NetworkSteps",
     "Price",
     "Range",
     "Rates",
@@ -111,15 +132,20 @@ __all__ = [
     "flush_numbers",
     "forward_marginals",
     "hidden_figures",
+    "hidden_pairs",
     "in_order",
     "log_rescaled",
     "marginals_of",
     "message_classes",
     "metrics",
+    "mix_events",
     "mixes",
     "name_column",
+    "network_evidence",
     "network_joint",
     "network_sample",
+    "network_steps",
+    "passage_asked",
     "passage_count",
     "passage_figures",
     "phase_figures",
@@ -127,9 +153,11 @@ __all__ = [
     "pool_mix_bits",
     "rounding",
     "stay_of",
+    "steps_cost",
     "threshold_bits",
     "threshold_mix_bits",
     "two_layer_bits",
+    "two_outcomes",
     "user_figures",
 ]
 
@@ -145,17 +173,21 @@ __getattr__ = on_first_use(
             "pool_bits pool_mix_bits threshold_bits threshold_mix_bits"
         ),
         "passages.any_delay": "DelayLog delay_figures",
+        "network_chains": (
+            "LinkLoops MixEvents MixRates NetworkSteps mix_events network_evidence network_steps "
+            "steps_cost"
+        ),
         "network_histories": "NetworkJoint Weigh network_joint",
         "networks": (
             "ForwardPlan LinkedNetwork NetworkMarginals NetworkSample forward_marginals "
             "marginals_of network_sample"
         ),
-        "passages.exponential": "passage_count passage_figures stay_of",
+        "passages.exponential": "passage_asked passage_count passage_figures stay_of",
         "passages.flush_chain": "Dummies flush_figures",
         "passages.flush_rule": "FlushRule flush_numbers rounding",
-        "passages.hidden_chain": "hidden_figures",
+        "passages.hidden_chain": "HiddenPairs hidden_figures hidden_pairs",
         "passages.hidden_rates": "FreeRate Rates fit_rates",
-        "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack",
+        "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack two_outcomes",
         "passages.phase_chain": "phase_figures",
         "passages.phase_log": "check_hops",
         "summary": "Metrics metrics",

@@ -24,12 +24,17 @@ from anonymatch.measures.users import Range, UserFigures, drawn_mean
 
 __all__ = [
     "SAMPLED",
+    "drawn_quantile",
+    "error_of_batches",
+    "extreme_error",
     "in_groups",
     "largest",
     "mean",
     "mean_entropy",
+    "mean_error",
     "mean_of_sampled",
     "quantile",
+    "quantile_error",
     "sampled_mean",
     "smallest",
 ]
@@ -43,6 +48,9 @@ _STUDENT = {10: 3.2498355}  # the same for a mean of so many batches, without lo
 _REACHES = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0)  # standard errors to either side
 _NOBODY = 0.02  # fewer expected are none
 _CLOSE = 1e-12  # a share of the weight missed by less is reached
+_STRETCHES = 14  # of time, whose means tell how much a mean varies with the traffic
+_EACH, _FEWEST = 4, 4  # users of a stretch, and stretches, at least
+_RESAMPLES = 200  # of stretches, for the error of a quantile
 
 
 def mean(users: UserFigures, figures: Range) -> Interval | None:
@@ -65,8 +73,7 @@ def mean(users: UserFigures, figures: Range) -> Interval | None:
     if some.batches is not None:
         by_batch = weights @ some.batches / total
         value = float(by_batch.mean())
-        number = len(by_batch)
-        slack = drawn_quantile(number) * float(by_batch.std(ddof=1)) / math.sqrt(number)
+        slack = error_of_batches(by_batch)
         low, high = max(low, value - slack), min(high, value + slack)
     if users.weights is not None:
         drawn = drawn_mean(some.value, weights)
@@ -215,6 +222,88 @@ def in_groups(
     return groups
 
 
+def mean_error(users: UserFigures, values: Floats, order: Ints) -> float | None:
+    """Return one standard error of the mean over the counted users, from the traffic.
+
+    Another log of the same system has other arrivals. How much that changes the mean is estimated
+    by batch means: the log is cut into stretches of time, whose means vary. Neighbouring stretches
+    may be correlated. ``order`` sorts users by time; NaN values are left out. None if fewer than
+    two users are counted.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> users = am.metrics(am.partition([2, 2, 2, 2])).user_figures
+    >>> mean_error(users, users.shannon.value, np.arange(8))
+    0.0
+    """
+    some = order[(users.counted & ~np.isnan(values))[order]]
+    return _mean_error(values[some], _weights(users)[some])[0]
+
+
+def _mean_error(values: Floats, weights: Floats) -> tuple[float | None, float]:
+    """The standard error, and by which factor the correlation of stretches makes it larger."""
+    total = float(weights.sum())
+    if len(values) < 2 or not total > 0.0:
+        return None, 1.0
+    apart = weights * (values - float(weights @ values) / total) / total
+    number = min(_STRETCHES, len(apart) // _EACH)
+    if number < _FEWEST:
+        return math.sqrt(float(apart @ apart) * len(apart) / (len(apart) - 1)), 1.0
+    parts = np.array([part.sum() for part in np.array_split(apart, number)])
+    alone = float(parts @ parts)
+    together = alone + 2.0 * max(float(parts[1:] @ parts[:-1]), 0.0)
+    # Parts add up to 0, which makes each of these sums too small by a part of the whole.
+    error = math.sqrt(together * number / (number - 3))
+    return error, math.sqrt(together / alone) if alone > 0.0 else 1.0
+
+
+def quantile_error(users: UserFigures, values: Floats, share: float, order: Ints) -> float | None:
+    """Return one standard error of a quantile of the counted users, from the traffic.
+
+    By a block bootstrap: the log is cut into stretches of time, as in :func:`mean_error`, and
+    stretches are drawn with replacement. The seed is fixed.
+    """
+    some = order[(users.counted & ~np.isnan(values))[order]]
+    own, weights = values[some], _weights(users)[some]
+    error, factor = _mean_error(own, weights)
+    if error is None:
+        return None
+    number = min(_STRETCHES, len(own) // _EACH)
+    if number < _FEWEST:
+        number = len(own)  # each of so few users is a stretch
+    block = np.repeat(
+        np.arange(number), [len(part) for part in np.array_split(np.arange(len(own)), number)]
+    )
+    rising = np.argsort(own, kind="stable")
+    if share < 0.1:  # hardly a draw reaches further
+        rising = rising[: max(math.ceil(4.0 * share * len(own)), 200)]
+    ranked, block_of, weight_of = own[rising], block[rising], weights[rising]
+    totals = np.bincount(block, weights, number)
+    drawn = np.random.default_rng(0).multinomial(
+        number, np.full(number, 1.0 / number), size=_RESAMPLES
+    )
+    quantiles = []
+    for times in drawn.astype(np.float64):
+        reached = np.cumsum(times[block_of] * weight_of)
+        at = np.searchsorted(reached, share * float(times @ totals) * (1 - _CLOSE))
+        quantiles.append(ranked[min(int(at), len(ranked) - 1)])
+    return factor * float(np.std(quantiles, ddof=1))
+
+
+def extreme_error(users: UserFigures, values: Floats, order: Ints) -> float | None:
+    """Return a safe standard error of the largest value of the counted users, from the traffic.
+
+    It is the range of the largest values of stretches of time: one user decides the largest value
+    of a log, so that less is not known.
+    """
+    some = values[order[(users.counted & ~np.isnan(values))[order]]]
+    number = min(_STRETCHES, len(some))
+    if number < 2:
+        return None
+    return float(np.ptp([part.max() for part in np.array_split(some, number)]))
+
+
 def smallest(users: UserFigures, figures: Range) -> Interval | None:
     """The smallest figure of the counted users; None if there is nobody."""
     return quantile(users, figures, 0.0)
@@ -247,20 +336,32 @@ def _weights(users: UserFigures) -> Floats:
     return stands * np.where(np.isnan(users.departed), 1.0, users.departed)
 
 
+def error_of_batches(values: Floats) -> float:
+    """Return half of the interval of the mean of independent batches.
+
+    Examples
+    --------
+    >>> round(error_of_batches(np.arange(10.0)), 3)
+    3.111
+    """
+    number = len(values)
+    return drawn_quantile(number) * float(values.std(ddof=1)) / math.sqrt(number)
+
+
 @cache
-def drawn_quantile(batches: int) -> float:
-    """Standard errors of a mean of so many batches that hold it with :data:`SAMPLED` confidence.
+def drawn_quantile(batches: int, confidence: float = SAMPLED) -> float:
+    """Return the half-width of a mean over batches, in standard errors, at this confidence.
 
     Examples
     --------
     >>> round(drawn_quantile(10), 3)
     3.25
     """
-    if batches in _STUDENT:
+    if batches in _STUDENT and confidence == SAMPLED:
         return _STUDENT[batches]
     from scipy.special import stdtrit
 
-    return float(stdtrit(batches - 1, (1.0 + SAMPLED) / 2.0))
+    return float(stdtrit(batches - 1, (1.0 + confidence) / 2.0))
 
 
 def _drawn_or_exact(figures: Range, weights: Floats, share: float) -> Interval:

@@ -54,7 +54,7 @@ class NetworkJoint:
         Entropy of who sent what.
     box : float
         The most that it could be if only the ends were seen: each exit is one of those in flight.
-    ceiling : float
+    ceiling : float or None
         No mixes that hold as many packets give a message more own bits on average.
     parts : int
         Parts of the log that do not touch each other.
@@ -63,7 +63,7 @@ class NetworkJoint:
     histories: float
     who: Interval
     box: float
-    ceiling: float
+    ceiling: float | None
     parts: int
 
 

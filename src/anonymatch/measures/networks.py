@@ -150,6 +150,8 @@ class NetworkMarginals:
         Exits with a probability above 1e-12.
     error : float
         The most by which probabilities of a message fail to add up to one.
+    lost : array or None
+        Probability that it was lost; None if no message is.
     """
 
     shannon: Floats
@@ -162,6 +164,7 @@ class NetworkMarginals:
     guesses: Floats
     candidates: Ints
     error: float
+    lost: Floats | None = None
 
 
 class _Forward(NamedTuple):
@@ -297,7 +300,8 @@ def forward_marginals(
     ranked[some] = True
     events = None
     if asked is not None:
-        events = np.where(asked >= 0, network.out[np.maximum(asked, 0)], -1)
+        events = np.full(len(asked), -1, dtype=np.int64)
+        events[asked >= 0] = network.out[asked[asked >= 0]]
     found = plan.run(chosen, asked=events, ranked=ranked, effort=effort)
     early = found.ended < len(network.events.to)
     error = float(np.abs(found.left[early] - 1.0).max(initial=0.0))

@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.measures.users import Range
 
-__all__ = ["shrunk"]
+__all__ = ["deviations", "shrunk"]
 
 _GROUP = 100  # probabilities of one size, that tell how far the model is off
 _MOST_GROUPS = 20
@@ -29,6 +29,8 @@ _ERRORS = 3.0  # standard errors of an interval: Student's of 15, and rows that 
 _POOLED = 15.0  # replicas that the noise of all probabilities together stands for
 _STRAY = 3.0  # standard errors from the model beyond which counts alone are believed
 _LEAST = 1e-9
+_FEWEST_OF_ALL = 8  # rows that say how far a model is off, with a wide error
+_COUNTS_ALONE = 1e9  # relative variance about a model that says nothing
 _NONE = 3.0  # hits that are still likely, at 95 %, where none is counted
 
 
@@ -80,22 +82,70 @@ def shrunk(
     at, drawn, total = at[told], drawn[told], total[told]
     if not len(at):
         return Range(value, low, high)
-    mean = hits[at].sum(axis=1) / total
-    counted = np.where(drawn > 0, hits[at] / np.maximum(drawn, 1.0), mean[:, None])
-    number = np.count_nonzero(drawn, axis=1)
-    own = ((counted - mean[:, None]) ** 2 * drawn).sum(axis=1) / (total * (number - 1))
-    size = np.maximum(mean * (1.0 - mean), 0.5 / total)
-    pooled = float((own * total).sum() / size.sum()) * size / total
-    variance = ((number - 1) * own + _POOLED * pooled) / (number - 1 + _POOLED)
+    counts = _Counts.of(hits[at], drawn)
     for group in _groups(model[at]):
         which = at[group]
-        value[which], half, off = _together(model[which], mean[group], variance[group])
+        mean, variance = counts.mean[group], counts.variance[group]
+        value[which], half, off = _together(model[which], mean, variance)
         half += _NONE / total[group]
         low[which], high[which] = value[which] - half, value[which] + half + off * largest
     # The model is made right on average by the counts, so that a mean varies as they do.
     batches = np.repeat(value[:, None], hits.shape[1], axis=1).astype(np.float32)
-    batches[at] += (counted - mean[:, None]).astype(np.float32)
+    batches[at] += (counts.by_replica - counts.mean[:, None]).astype(np.float32)
     return Range(value, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), batches=batches)
+
+
+class _Counts(NamedTuple):
+    """Probabilities as replicas count them, and variances of their means.
+
+    ``noise``: the variance of counts over that of independent samples.
+    """
+
+    mean: Floats
+    by_replica: Floats
+    variance: Floats
+    noise: float
+
+    @classmethod
+    def of(cls, hits: npt.NDArray[Any], drawn: Floats) -> _Counts:
+        total = drawn.sum(axis=1)
+        mean = hits.sum(axis=1) / total
+        counted = np.where(drawn > 0, hits / np.maximum(drawn, 1.0), mean[:, None])
+        number = np.count_nonzero(drawn, axis=1)
+        own = ((counted - mean[:, None]) ** 2 * drawn).sum(axis=1) / (total * (number - 1))
+        size = np.maximum(mean * (1.0 - mean), 0.5 / total)
+        noise = float((own * total).sum() / size.sum())
+        variance = ((number - 1) * own + _POOLED * noise * size / total) / (number - 1 + _POOLED)
+        return cls(mean, counted, variance, noise)
+
+
+def deviations(
+    model: Floats, hits: npt.NDArray[Any], samples: Floats, possible: Bools
+) -> tuple[float, float]:
+    """Return how far a model is off, and the noise of counts.
+
+    The first is the variance of probabilities about the model, relative to ``p (1 - p)`` squared,
+    and the second the variance of counts over that of independent samples. Parameters are those of
+    :func:`shrunk`. Few probabilities say nothing of the model, which then has a huge variance.
+    """
+    drawn = np.broadcast_to(samples, hits.shape).astype(np.float64)
+    at = np.flatnonzero(possible & (np.count_nonzero(drawn, axis=1) > 1))
+    if not len(at):
+        return _COUNTS_ALONE, 1.0
+    counts = _Counts.of(hits[at], drawn[at])
+    if len(at) < _FEWEST_OF_ALL:
+        return _COUNTS_ALONE, max(counts.noise, 1.0)
+    lean = float(counts.mean.sum()) / max(float(model[at].sum()), _LEAST)
+    middle = np.clip(model[at] * lean, 0.0, 1.0)
+    return _spread(middle, counts.mean, counts.variance), max(counts.noise, 1.0)
+
+
+def _spread(middle: Floats, counted: Floats, variance: Floats) -> float:
+    """How far probabilities are from the model, relatively, squared and without bias."""
+    size = np.maximum(middle * (1.0 - middle), _LEAST)
+    squares = ((counted - middle) ** 2 - variance) / size**2
+    error = float(squares.std(ddof=1)) / math.sqrt(len(squares))
+    return max(float(squares.mean()) + error, error)
 
 
 def _groups(model: Floats) -> list[Ints]:
@@ -111,10 +161,7 @@ def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats,
     lean = float(counted.sum()) / max(float(model.sum()), _LEAST)
     middle = np.clip(model * lean, 0.0, 1.0)
     size = np.maximum(middle * (1.0 - middle), _LEAST)
-    # How far the model is off, relatively and without bias.
-    squares = ((counted - middle) ** 2 - variance) / size**2
-    error = float(squares.std(ddof=1)) / math.sqrt(len(squares))
-    spread = max(float(squares.mean()) + error, error) * size**2
+    spread = _spread(middle, counted, variance) * size**2
     share = spread / np.maximum(spread + variance, 1e-300)
     stray = np.abs(counted - middle) > _STRAY * np.sqrt(spread + variance)
     value = np.where(stray, counted, middle + share * (counted - middle))

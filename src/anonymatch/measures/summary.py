@@ -457,9 +457,9 @@ def _system(
             system.matching_entropy(weight, probabilities, graph, support), *sides
         ),
     }
-    row_sum = system.common_sum(graph)
-    if row_sum is not None:
-        figures["weighted_degree"] = system.weighted_degree(weight, graph.n_users, row_sum)
+    log_sum = system.log_common_sum(graph)
+    if log_sum is not None:
+        figures["weighted_degree"] = system.weighted_degree(weight, graph.n_users, log_sum)
     elif sides[0] != sides[1]:
         reasons["weighted_degree"] = "there are more behaviours than users"
     else:

@@ -17,9 +17,9 @@ from anonymatch.graph import Edges, Graph, settle
 from anonymatch.measures.interval import Interval
 
 __all__ = [
-    "common_sum",
     "degree",
     "full_log",
+    "log_common_sum",
     "log_rescaled",
     "matching_entropy",
     "rescaled",
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 
+_MOST_EXPONENT = 1000  # of a sum: doubles end at 1024
 _EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
 
 
@@ -81,8 +82,10 @@ def degree(matchings: Count, n_users: int, n_behaviours: int) -> Interval:
     )
 
 
-def common_sum(graph: Graph) -> float | None:
-    """What every row and every column of weights sums to; None if they differ, or for no users.
+def log_common_sum(graph: Graph) -> float | None:
+    """Return the natural log of the sum of every row and column; None if sums differ.
+
+    None for no users as well.
 
     Divided by it the weights are doubly stochastic. A graph without weights has one if all degrees
     are equal.
@@ -90,12 +93,14 @@ def common_sum(graph: Graph) -> float | None:
     Examples
     --------
     >>> import anonymatch as am
-    >>> common_sum(am.ring(6, 3)), common_sum(am.Graph.from_rows(["11", "01"]))
-    (3.0, None)
+    >>> round(math.exp(log_common_sum(am.ring(6, 3))), 9)
+    3.0
+    >>> log_common_sum(am.Graph.from_rows(["11", "01"])) is None
+    True
     """
     if graph.n_users != graph.n_behaviours or graph.n_users == 0:
         return None
-    weights = np.ones(graph.n_edges) if graph.weights is None else graph.weights
+    weights, exponent = _summable(graph)
     sums = np.concatenate(
         [
             np.bincount(graph.rows(), weights=weights, minlength=graph.n_users),
@@ -103,10 +108,22 @@ def common_sum(graph: Graph) -> float | None:
         ]
     )
     middle = float(sums.mean())
-    return middle if (np.abs(sums - middle) <= _EQUAL_SUMS * middle).all() else None
+    if not (np.abs(sums - middle) <= _EQUAL_SUMS * middle).all():
+        return None
+    return math.log(middle) + exponent * math.log(2.0)
 
 
-def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Interval:
+def _summable(graph: Graph) -> tuple[Floats, int]:
+    """Weights divided by 2 to the power of an exponent, so that no sum of them overflows."""
+    if graph.weights is None:
+        return np.ones(graph.n_edges), 0
+    weights = np.asarray(graph.weights, dtype=np.float64)
+    largest = math.frexp(float(weights.max(initial=0.0)))[1]
+    exponent = max(largest + graph.n_edges.bit_length() - _MOST_EXPONENT, 0)
+    return np.ldexp(weights, -exponent), exponent
+
+
+def weighted_degree(weight: Count, n: int, log_sum: float) -> Interval:
     """Degree of anonymity of doubly stochastic weights P: ln per(P) / ln(n!/n^n).
 
     0: P is a permutation, everybody is known; 1: all entries are 1/n [1]_.
@@ -117,8 +134,9 @@ def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Interval:
         Of the graph with its weights.
     n : int
         Users, as many as behaviours.
-    sum_of_row : float
-        What rows and columns sum to (:func:`common_sum`); P is the weights divided by it.
+    log_sum : float
+        Natural log of the sum of each row and column (:func:`log_common_sum`); P is the weights
+        divided by that sum.
 
     References
     ----------
@@ -128,16 +146,17 @@ def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Interval:
     Examples
     --------
     >>> import anonymatch as am
-    >>> round(weighted_degree(am.count(am.ring(4, 2)), 4, 2.0).value, 3)
+    >>> round(weighted_degree(am.count(am.ring(4, 2)), 4, math.log(2)).value, 3)
     0.878
     """
     if n == 1:
         return Interval(0.0, 0.0, 0.0)
-    shift = n * math.log(sum_of_row)
+    shift = n * log_sum
     logs = (weight.log - shift, weight.low - shift, weight.high - shift)
     least = full_log(n, n) - n * math.log(n)
     size = abs(shift) + n * math.log(n)
-    return Interval.rounded(*logs, size=size).divided(least).clipped(0.0, 1.0)
+    share = Interval.rounded(*logs, size=size).divided(least).clipped(0.0, 1.0)
+    return Interval(share.value + 0.0, share.low + 0.0, share.high + 0.0)  # 0, not -0
 
 
 def matching_entropy(
@@ -201,7 +220,7 @@ def rescaled(graph: Graph) -> Graph | None:
     [0.3466, 0.3466, 0.3466, 0.3466]
     """
     rows = graph.rows()
-    weights = np.ones(graph.n_edges) if graph.weights is None else graph.weights
+    weights, _ = _summable(graph)
     sums = np.bincount(rows, weights=weights, minlength=graph.n_users)
     others = sums[rows] - weights
     # What a large weight leaves for the others would be lost in the difference: sum it.

@@ -163,8 +163,14 @@ class UserFigures:
         one is named. None where that is not known; NaN, ends too, where only some were computed.
     mean_shannon : Interval or None
         The mean of `shannon` over the counted users, where it is known more closely than each.
+    mean_min_entropy : Interval or None
+        The same of `min_entropy`.
     given_departed : Range or None
         `surest`, where it is known better than as the quotient of two estimates.
+    present : array or None
+        Of a released table with fewer rows than people: the probability of each person to be in the
+        release, 1.0 only where that is certain. All other figures include that a person may be
+        absent, which is one more outcome of entropies and guesses.
     weights : array or None
         For how many users each stands, where not all were looked at: 1 for those that were taken
         on purpose, more for those that were drawn.
@@ -187,7 +193,9 @@ class UserFigures:
     edge: Bools | None = None
     guesses: Range | None = None
     mean_shannon: Interval | None = None
+    mean_min_entropy: Interval | None = None
     given_departed: Range | None = None
+    present: Floats | None = None
     weights: Floats | None = None
 
     def __repr__(self) -> str:
@@ -212,6 +220,34 @@ class UserFigures:
         departed = np.where(self.departed > 0.0, self.departed, 1.0)
         return Range(*(np.minimum(part / departed, 1.0) for part in self.probability.parts))
 
+    @property
+    def _if_departed(self) -> Range:
+        return self.surest if self.present is None else self.probability_if_present
+
+    @cached_property
+    def probability_if_present(self) -> Range:
+        """Probability of the best guess, given that the person is in the release."""
+        whole = self._some_presence
+        return Range(*(np.minimum(part / whole, 1.0) for part in self.probability.parts))
+
+    @cached_property
+    def shannon_if_present(self) -> Range:
+        """Entropy over rows, given that the person is in the release.
+
+        The entropy over rows and absence is that of being absent, and this one as often as the
+        person is present.
+        """
+        whole = self._some_presence
+        between = entropy_terms(whole) + entropy_terms(1.0 - whole)
+        return Range(*(np.maximum(part - between, 0.0) / whole for part in self.shannon.parts))
+
+    @property
+    def _some_presence(self) -> Floats:
+        """The probability to be in the release; 1.0 of those who cannot be, whose figures are 0."""
+        number = len(self.degree)
+        present = np.ones(number) if self.present is None else self.present
+        return np.where(present > 0.0, present, 1.0)
+
     @cached_property
     def censored(self) -> Bools:
         """Messages that cannot have departed: nothing is known of where they go."""
@@ -232,8 +268,13 @@ class UserFigures:
 
     @cached_property
     def alone(self) -> Bools:
-        """Users for whom only one behaviour is left; who has hardly departed is not identified."""
+        """Users for whom only one behaviour is left; who has hardly departed is not identified.
+
+        A person who may be absent from a released table is not identified.
+        """
         one: Bools = self.allowed == 1
+        if self.present is not None:
+            return np.asarray(one & (self.present == 1.0), dtype=np.bool_)
         return one if self.departed is None else one & ~(self.departed < 0.5)
 
     def first(self, number: int) -> UserFigures:
@@ -242,7 +283,7 @@ class UserFigures:
         shorter: dict[str, Any] = {
             name: part.at(cut) if isinstance(part, Range) else part[cut]
             for name, part in ((one.name, getattr(self, one.name)) for one in fields(self))
-            if name not in ("behaviours", "mean_shannon") and part is not None
+            if name not in ("behaviours", "mean_shannon", "mean_min_entropy") and part is not None
         }
         return replace(self, **shorter)
 
@@ -258,14 +299,18 @@ class UserFigures:
             "user": name_column(self.users),
             "guess": name_column(self.behaviours).gather(positions.set(positions < 0, None)),
             **_columns("probability", self.probability),
-            **_columns("probability_departed", self.surest),
+            **_columns("probability_departed", self._if_departed),
             **_columns("shannon", self.shannon),
             **_columns(
                 "shannon_all", self.shannon if self.shannon_all is None else self.shannon_all
             ),
         }
+        if self.present is not None:
+            columns |= _columns("shannon_departed", self.shannon_if_present)
         for name, sure in (("departed", 1.0), ("lost", 0.0), ("inside", 0.0)):
             part = getattr(self, name)
+            if self.present is not None:
+                part = {"departed": self.present, "lost": 1.0 - self.present}.get(name)
             if part is None:  # nothing else can be; or lost and inside are not told apart
                 part = np.full(number, sure if self.departed is None else np.nan)
             columns[name] = pl.Series(part).fill_nan(None)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +104,34 @@ def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
     behind = np.maximum.accumulate((logs - step * rows)[::-1])[::-1] + step * rows
     deep = np.minimum(before, behind) - logs > _VALLEY
     return float(np.unique(rows[deep]).size) <= _FEW_ROWS * len(lengths)
+
+
+def shares_at(
+    first: npt.NDArray[np.integer],
+    last: npt.NDArray[np.integer],
+    weights: Floats | None,
+    scaling: tuple[Floats, Floats] | None,
+    asked: Ints,
+) -> Floats:
+    """Return each row's share of the column that is asked for; 0 if the row cannot have it.
+
+    ``scaling`` has the factors of rows and of columns that make shares out of weights; None if
+    weights are shares.
+
+    Examples
+    --------
+    >>> first, last = np.array([0, 0]), np.array([2, 2])
+    >>> shares_at(first, last, None, (np.full(2, 0.5), np.ones(2)), np.array([1, -1])).tolist()
+    [0.5, 0.0]
+    """
+    there = np.flatnonzero((asked >= first) & (asked < last))
+    columns = asked[there]
+    shares = np.zeros(len(first))
+    shares[there] = 1.0 if scaling is None else scaling[0][there] * scaling[1][columns]
+    if weights is not None:
+        starts = np.concatenate(([0], np.cumsum(last - first, dtype=np.int64)))[:-1]
+        shares[there] *= weights[starts[there] + columns - first[there]]
+    return np.minimum(shares, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -228,6 +257,11 @@ class BandEstimate:
         Of the chain.
     proposals, visits : int
         Work done: swaps that were looked at, and entries of the band.
+    divergence : float
+        Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
+    asked : array or None
+        Probability of each row to have the column that was asked for: the scaling's share times
+        2 to the mean divergence, so that the mean of -log2 has no bias.
     """
 
     log_weight: Interval
@@ -238,6 +272,8 @@ class BandEstimate:
     replicas: int
     proposals: int
     visits: int
+    divergence: float
+    asked: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +367,7 @@ def estimate_band(
     edge: Bools | None = None,
     seed: int = 0,
     effort: Execution | None = None,
+    asked: Ints | None = None,
 ) -> BandEstimate:
     """Count, entropy and figures of each row of a wide band, with 95 % intervals.
 
@@ -346,28 +383,61 @@ def estimate_band(
     seed : int
     effort : Execution, optional
         Told how far the work is.
+    asked : array of int, optional
+        A column by row whose probability is wanted; -1 for none.
     """
-    job = _Job(band, _planned(band, budget), seed, effort or Execution())
-    job.scale()
-    job.pair()
-    down = job.integrate(falling=True)
     counted = np.ones(band.rows, dtype=np.bool_) if edge is None else ~edge
     if not counted.any():
         counted[:] = True
-    weights, shares = job.sample(counted)
+    job = _Job(band, _planned(band, budget), seed, effort or Execution(), counted)
+    job.scale()
+    job.pair()
+    down = job.integrate(falling=True)
+    weights, shares = job.sample()
     up = job.integrate(falling=False) if job.plan.ways == 2 else None
-    return _estimate(job, graph, job.figures(), (down, up), (weights, shares), counted, edge)
+    job.steps.finish()
+    found = _estimate(job, graph, job.figures(), (down, up), (weights, shares), counted, edge)
+    if asked is None:
+        return found
+    scaling = job.chain.scaling.rows(), job.chain.scaling.columns()
+    own = shares_at(band.first, band.last, band.weights, scaling, asked)
+    return replace(found, asked=np.minimum(own * 2.0**found.divergence, 1.0))
 
 
 class _Job:
     """The work on one band, in calls short enough to be cancelled."""
 
-    def __init__(self, band: WideBand, plan: _Plan, seed: int, effort: Execution) -> None:
-        self.band, self.plan, self.effort = band, plan, effort
+    def __init__(
+        self, band: WideBand, plan: _Plan, seed: int, effort: Execution, counted: Bools
+    ) -> None:
+        self.band, self.plan, self.effort, self.counted = band, plan, effort, counted
         self.chain = SwapChain(band.first, band.last, band.weights, seed)
         self._weighted = band.weights is not None
         self.proposals = self.visits = 0
-        effort.expect(plan.seconds(band))
+        seconds = plan.seconds(band)
+        effort.expect(seconds)
+        what = ("swaps of a wide log", band, plan, seed, counted)
+        self.steps = effort.steps(what, self.chain, seconds=seconds, number=self._calls())
+
+    def _calls(self) -> int:
+        """How many steps are recorded."""
+        plan, swept = self.plan, self._sweeps_together()
+        nodes = math.ceil(plan.burn / swept) + math.ceil(plan.sweeps / swept)
+        others = math.ceil(plan.settle / swept) + math.ceil(plan.samples / self._samples_together())
+        return plan.ways * plan.tilts * nodes + others
+
+    def _sweep_seconds(self) -> float:
+        return _proposal_seconds(self.band) * SWAP_CHAIN_LANES * self.band.rows
+
+    def _sweeps_together(self) -> int:
+        return max(1, round(0.1 / self._sweep_seconds()))
+
+    def _sample_seconds(self) -> float:
+        each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
+        return each * SWAP_CHAIN_LANES * self.band.rows
+
+    def _samples_together(self) -> int:
+        return max(1, round(0.1 / self._sample_seconds()))
 
     def _done(self, seconds: float) -> None:
         self.effort.stop.check()
@@ -428,12 +498,12 @@ class _Job:
 
     def _sweep(self, tilt: float, most: float, sweeps: int) -> Floats:
         """Sums over sweeps, in calls that can be cancelled."""
-        each = _proposal_seconds(self.band) * SWAP_CHAIN_LANES * self.band.rows
-        together = max(1, round(0.1 / each))
+        each, together = self._sweep_seconds(), self._sweeps_together()
         sums = np.zeros(SWAP_CHAIN_LANES)
         for begin in range(0, sweeps, together):
             some = min(together, sweeps - begin)
-            sums += self.chain.sweep(tilt, most, some, self.effort.stop.byte)
+            sweep = partial(self.chain.sweep, tilt, most, some, self.effort.stop.byte)
+            sums += self.steps.step(sweep, each * some)
             self._done(each * some)
         self.proposals += sweeps * SWAP_CHAIN_LANES * self.band.rows
         return sums
@@ -458,7 +528,7 @@ class _Job:
             inner * (logs[0] - logs[1]) + heights[-1] + heights[0] / _HIGHEST, dtype=np.float64
         )
 
-    def sample(self, counted: Bools) -> tuple[Floats, Floats]:
+    def sample(self) -> tuple[Floats, Floats]:
         """Means of log weights, and of logs of shares of the counted rows, in each replica."""
         rows, columns = (
             np.log(factors) for factors in (self.chain.scaling.rows(), self.chain.scaling.columns())
@@ -467,17 +537,16 @@ class _Job:
             slots = columns[-self.band.alike :]
             top = slots.max()
             columns[-self.band.alike :] = top + math.log(np.exp(slots - top).sum())
-        rows[~counted] = math.nan
+        rows[~self.counted] = math.nan
         self.chain.set_guesses(self.chain.likeliest(self.band.rows - self.band.alike))
         self._sweep(0.0, math.inf, self.plan.settle)
-        each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
-        each *= SWAP_CHAIN_LANES * self.band.rows
-        together = max(1, round(0.1 / each))
+        each, together = self._sample_seconds(), self._samples_together()
         weights, shares = np.zeros(SWAP_CHAIN_LANES), np.zeros(SWAP_CHAIN_LANES)
         samples = self.plan.samples
         for begin in range(0, samples, together):
             some = min(together, samples - begin)
-            more = self.chain.record(some, _THIN, rows, columns, self.effort.stop.byte)
+            record = partial(self.chain.record, some, _THIN, rows, columns, self.effort.stop.byte)
+            more = self.steps.step(record, each * some)
             weights += more[0]
             shares += more[1]
             self._done(each * some)
@@ -515,6 +584,7 @@ def _estimate(
         replicas=SWAP_CHAIN_LANES,
         proposals=job.proposals,
         visits=job.visits,
+        divergence=mean,
     )
 
 

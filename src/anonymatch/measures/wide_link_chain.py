@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from anonymatch._native import LINK_CHAIN_LANES, LinkChain, LinkRecord, LinkRows, LinkSums
+from anonymatch._native import (
+    LINK_CHAIN_LANES,
+    LinkChain,
+    LinkRecord,
+    LinkRows,
+    LinkSums,
+    LinkTop,
+)
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.measures.replicas import T_LANES
+from anonymatch.measures.shrinking import deviations
 from anonymatch.measures.wide_link_band import LinkBand, unexplained_links
 from anonymatch.measures.wide_link_plan import (
     ENTRY_SECONDS,
@@ -18,6 +28,7 @@ from anonymatch.measures.wide_link_plan import (
     PARTING,
     ROW_SECONDS,
     THIN,
+    TOP_SECONDS,
     LinkPlan,
     record_seconds,
     sweep_seconds,
@@ -38,6 +49,7 @@ _UPWARD, _LAG_LEFT = 0.37, 0.08
 _ROUNDS = 4  # of short runs that make the told number of pairs the expected one
 _SCALINGS = 40  # that make them so by the scaling, before
 _FAR_FROM_MEAN = 5.0  # standard deviations that are as good as never passed
+_TOP_ERRORS = 3.0  # standard errors by which a column may be likelier than it seems
 _NORMAL = 4.0  # variance from which on numbers of pairs are nearly normal
 
 
@@ -94,13 +106,42 @@ class LinkIntegral(NamedTuple):
 class LinkComputation:
     """The work on one log, in calls short enough to be cancelled."""
 
-    def __init__(self, band: LinkBand, plan: LinkPlan, seed: int, effort: Execution) -> None:
+    def __init__(
+        self, band: LinkBand, plan: LinkPlan, seed: int, effort: Execution, counted: Bools
+    ) -> None:
         self.band, self.plan, self.effort, self.seed = band, plan, effort, seed
+        self.counted = counted  # rows that means of shares are about
         self.tilts = np.zeros(len(band.told))
         self.unpaired, self.losses = band.tilted(self.tilts)
+        self.spread, self.noise = 0.0, 1.0  # of the scaling's shares, and of counts
+        self.guesses: npt.NDArray[np.int32] = np.full(band.rows, -1, dtype=np.int32)
+        self.tried = np.zeros(LINK_CHAIN_LANES)  # samples that count how often guesses are right
+        self.tried_paired = np.zeros((band.rows, LINK_CHAIN_LANES))  # in which rows have a column
         first, last = (ends.astype(np.int32) for ends in (band.first, band.last))
         self.chain = LinkChain(first, last, band.weights, band.columns, band.unpaired, band.cover)
-        effort.expect(plan.seconds(band))
+        seconds = plan.seconds(band)
+        effort.expect(seconds)
+        what = ("explanations of a wide log", band, plan, seed, counted)
+        self.steps = effort.steps(what, self.chain, seconds=seconds, number=self._calls())
+
+    def _calls(self) -> int:
+        """About how many steps are recorded."""
+        plan, swept = self.plan, self._sweeps_together()
+        nodes = math.ceil(plan.burn / swept) + math.ceil(plan.sweeps / swept)
+        others = math.ceil(PARTING / swept) + plan.rounds * math.ceil(plan.settle / swept)
+        return 2 * plan.nodes * nodes + others + math.ceil(plan.samples / self._samples_together())
+
+    def _sweep_seconds(self) -> float:
+        return sweep_seconds(self.band) * self.band.rows
+
+    def _sweeps_together(self) -> int:
+        return max(1, round(0.1 / self._sweep_seconds()))
+
+    def _sample_seconds(self) -> float:
+        return (THIN * sweep_seconds(self.band) + record_seconds(self.band)) * self.band.rows
+
+    def _samples_together(self) -> int:
+        return max(1, round(0.1 / self._sample_seconds()))
 
     def _done(self, seconds: float) -> None:
         self.effort.stop.check()
@@ -210,14 +251,19 @@ class LinkComputation:
 
     def _swept(self, sweeps: int, shares: Floats, cover: float) -> LinkSums:
         """Means over sweeps, in calls to be cancelled."""
-        each = sweep_seconds(self.band) * self.band.rows
-        together = max(1, round(0.1 / each))
+        each, together = self._sweep_seconds(), self._sweeps_together()
         sums = np.zeros((len(LinkSums._fields), LINK_CHAIN_LANES))
         for begin in range(0, sweeps, together):
             some = min(together, sweeps - begin)
-            sums += self.chain.sweep(
-                some, shares, cover, **self._exactly, cancel=self.effort.stop.byte
+            sweep = partial(
+                self.chain.sweep,
+                some,
+                shares,
+                cover,
+                **self._exactly,
+                cancel=self.effort.stop.byte,
             )
+            sums += self.steps.step(sweep, each * some)
             self._done(each * some)
         return LinkSums(*(sums / max(sweeps, 1)))
 
@@ -292,22 +338,68 @@ class LinkComputation:
         self.chain.set_limits()
         self.chain.set_losses(np.zeros(0))
 
-    def sample(self, counted: Bools) -> LinkRecord:
-        """Sums over samples of log weights and of logs of shares of the counted rows."""
+    def sample(self) -> LinkRecord:
+        """Sums over samples of log weights and of logs of shares of the counted rows.
+
+        Guesses are chosen by the first half of the samples. The second half counts how often each
+        is right, which has no bias: the samples that chose a guess say too much for it.
+        """
         alone = self.chain.scaling.alone()
         rows = np.log(self.chain.scaling.rows()) - np.log(np.maximum(1.0 - alone, 1e-300))
         columns = np.log(self.chain.scaling.columns())
-        rows[~counted] = math.nan
-        self.chain.set_guesses(self.chain.likeliest())
-        each = THIN * sweep_seconds(self.band) + record_seconds(self.band)
-        each *= self.band.rows
+        rows[~self.counted] = math.nan
+        by_shares = self._top(0.0, 1.0)
+        self.chain.set_guesses(by_shares.guess)
+        first = self._recorded(self.plan.samples // 2, rows, columns)
+        choose = partial(self._choose, by_shares.largest, first.samples)
+        self.guesses, self.spread, self.noise, before = self.steps.step(choose, 0.0)
+        self.chain.set_guesses(self.guesses)
+        second = self._recorded(self.plan.samples - self.plan.samples // 2, rows, columns)
+        after = self.steps.step(self.chain.alone, 0.0).astype(np.float64)
+        self.tried = second.samples
+        self.tried_paired = second.samples - (after - before)
+        return LinkRecord(*(np.add(*parts) for parts in zip(first, second, strict=True)))
+
+    def _choose(
+        self, largest: Floats, samples: Floats
+    ) -> tuple[npt.NDArray[np.int32], float, float, npt.NDArray[np.uint16]]:
+        """Guesses by the samples so far, the deviations of both, and how often rows were alone."""
+        alone = self.chain.alone()
+        open_ = self.band.last - self.band.first > 1
+        paired = samples - alone.astype(np.float64)
+        spread, noise = deviations(largest, self.chain.guessed(), paired, open_)
+        return self._top(spread, noise).guess, spread, noise, alone
+
+    def top(self) -> LinkTop:
+        """The likeliest columns by all samples, and how likely another one may be."""
+        return self._top(self.spread, self.noise)
+
+    def _top(self, spread: float, noise: float) -> LinkTop:
+        size = self.band.rows
+        each = TOP_SECONDS * max(self.band.entries, 1) / size
         together = max(1, round(0.1 / each))
+        parts = []
+        for begin in range(0, size, together):
+            end = min(begin + together, size)
+            parts.append(self.chain.top(begin, end, spread, noise, _TOP_ERRORS))
+            self._done(each * (end - begin))
+        return LinkTop(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _recorded(self, samples: int, rows: Floats, columns: Floats) -> LinkRecord:
+        each, together = self._sample_seconds(), self._samples_together()
         sums = np.zeros((4, LINK_CHAIN_LANES))
-        for begin in range(0, self.plan.samples, together):
-            some = min(together, self.plan.samples - begin)
-            sums += self.chain.record(
-                some, THIN, rows, columns, **self._exactly, cancel=self.effort.stop.byte
+        for begin in range(0, samples, together):
+            some = min(together, samples - begin)
+            record = partial(
+                self.chain.record,
+                some,
+                THIN,
+                rows,
+                columns,
+                **self._exactly,
+                cancel=self.effort.stop.byte,
             )
+            sums += self.steps.step(record, each * some)
             self._done(each * some)
         return LinkRecord(*sums)
 

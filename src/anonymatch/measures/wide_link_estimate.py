@@ -14,6 +14,7 @@ from anonymatch.measures.interval import Interval
 from anonymatch.measures.replicas import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, T_LANES, replica_mean
 from anonymatch.measures.shrinking import shrunk
 from anonymatch.measures.users import Range
+from anonymatch.measures.wide_band import shares_at
 from anonymatch.measures.wide_link_band import LinkBand
 from anonymatch.measures.wide_link_chain import LinkComputation, LinkIntegral, ToldNumber
 
@@ -50,6 +51,8 @@ class LinksEstimate:
         Of the likeliest column, not given anything.
     surest : Range
         The same, given that the row has a column.
+    mean_min_entropy : Interval or None
+        Mean over the counted rows of -log2 of that, in bits; None if figures are exact.
     guess : array
         That column; -1 if there is none.
     guessing : Range
@@ -58,9 +61,15 @@ class LinksEstimate:
         Columns with a probability above 1e-12.
     group_shannon, group_largest, group_guess : array
         The same with columns of a group taken together; empty without groups.
+    divergence : float
+        Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
+    asked : array or None
+        Probability of each row to have the column that was asked for: the scaling's share times
+        2 to the divergence, so that the mean of -log2 has no bias.
     variance : float
         Of what is told, of the first if it is two numbers.
     replicas : int
+        Independent runs of the chain; 0 if figures are exact.
     """
 
     log_weight: Interval
@@ -80,6 +89,9 @@ class LinksEstimate:
     group_guess: Ints
     variance: float
     lost: Range | None = None
+    divergence: float = 0.0
+    asked: Floats | None = None
+    mean_min_entropy: Interval | None = None
     replicas: int = LINK_CHAIN_LANES
 
 
@@ -109,9 +121,9 @@ def links_estimate(
     if wider == 1.0:  # one replica's error of both is less than two errors
         half = min(half, _half(replica_mean(logs - weights, off)))
     value = entropy.value - mean
-    own, divergence = _mean_entropy(job, record, rows, counted)
+    own, divergence, cross = _mean_entropy(job, record, rows, counted)
     alone = _alone(job, record.samples)
-    figures = _row_figures(job, rows, record.samples, alone, own, divergence, counted)
+    figures = _row_figures(job, rows, alone, own, divergence, counted)
     return LinksEstimate(
         log_weight=_shifted(entropy, -tilt),
         entropy=Interval(value, value - half, value + half).clipped(0.0, math.inf),
@@ -119,7 +131,7 @@ def links_estimate(
         real=_real(job, record.samples),
         mean_shannon=own,
         collision=rows.collision,
-        guess=rows.guess.astype(np.int64),
+        guess=job.guesses.astype(np.int64),
         allowed=rows.allowed.astype(np.int64),
         group_shannon=rows.group_shannon,
         group_largest=rows.group_largest * (1.0 - alone.value)
@@ -132,6 +144,8 @@ def links_estimate(
         surest=figures.surest,
         lost=_lost(job, record.samples, alone),
         guessing=figures.guessing,
+        divergence=cross - own.value,
+        mean_min_entropy=figures.mean_min_entropy,
     )
 
 
@@ -145,12 +159,15 @@ def _shifted(interval: Interval, by: float) -> Interval:
 
 def _mean_entropy(
     job: LinkComputation, record: LinkRecord, rows: LinkRows, counted: Bools
-) -> tuple[Interval, float]:
-    """The mean entropy of rows given that they have a column; and the divergence of a row."""
+) -> tuple[Interval, float, float]:
+    """The mean entropy of rows given that they have a column; and the divergence of a row.
+
+    The last is the mean of -log2 of the scaling's shares.
+    """
     some = record.paired > 0
     departed = float(record.paired.sum() / max(record.samples.sum(), 1.0))
     if not some.any() or not departed > 0.0:
-        return Interval(0.0, 0.0, 0.0), 0.0
+        return Interval(0.0, 0.0, 0.0), 0.0, 0.0
     cross = -record.shares[some] / record.paired[some] / _LN2
     wider = math.sqrt(LINK_CHAIN_LANES / len(cross))
     error = T_LANES * wider * float(cross.std(ddof=1)) / math.sqrt(len(cross))
@@ -162,7 +179,8 @@ def _mean_entropy(
     drawn = _NOISE / math.sqrt(float(record.samples.sum()) * len(apart))
     half = math.hypot(error, spread) + 0.25 * mean + _DIVERGENCE_OFF + drawn
     value = float(cross.mean()) - mean
-    return Interval(value, value - half, value + half).clipped(0.0, math.inf), mean + spread
+    own = Interval(value, value - half, value + half).clipped(0.0, math.inf)
+    return own, mean + spread, float(cross.mean())
 
 
 def _alone(job: LinkComputation, samples: Floats) -> Range:
@@ -229,12 +247,12 @@ class _RowFigures(NamedTuple):
     probability: Range
     surest: Range
     guessing: Range
+    mean_min_entropy: Interval
 
 
 def _row_figures(
     job: LinkComputation,
     rows: LinkRows,
-    samples: Floats,
     alone: Range,
     own: Interval,
     divergence: float,
@@ -258,35 +276,41 @@ def _row_figures(
     slack = shift + _half(own) + 3.0 * divergence + 2.0 * relative * uneven
     slack = np.where(sure, 0.0, slack)
     shannon = np.clip(rows.shannon - shift, 0.0, most)
-    share = rows.largest * (1.0 - np.clip(job.chain.scaling.alone(), 0.0, 1.0))
+    top = job.top()
+    share = _guess_shares(job)
     best = shrunk(
-        share,
+        share * (1.0 - np.clip(job.chain.scaling.alone(), 0.0, 1.0)),
         job.chain.guessed(),
-        samples,
+        job.tried,
         some & ~(sure & (job.band.unpaired == 0.0)),
         np.where(some, departed, 0.0),
-        largest=True,
     )
     # Both from the same samples: a quotient of two estimates would have the noise of both.
-    paired = samples - job.chain.alone().astype(np.float64)
     given = shrunk(
-        np.where(some, rows.largest, 1.0),
+        np.where(some, share, 1.0),
         job.chain.guessed(),
-        paired,
+        job.tried_paired,
         ~sure,
         np.ones(len(sure)),
-        largest=True,
     )
     least = 1.0 / np.maximum(degrees, 1)
-    given = Range(*(np.clip(part, least, 1.0) for part in given.parts), batches=given.batches)
+    errors = (given.high - given.low) / 2
+    # Another column than the guess may be the likeliest one.
+    other = np.where(sure, given.high, np.maximum(top.high, given.high))
+    given = Range(
+        *(np.clip(part, least, 1.0) for part in (given.value, given.low, other)),
+        batches=given.batches,
+    )
+    largest = np.where(sure, 1.0, np.clip(top.largest, least, 1.0))
+    bits = _mean_min_entropy(given, largest, errors, weights)
     off = np.where(sure, 0.0, np.minimum(5.0 * relative, 0.9))
     guesses = np.maximum(rows.guessing, 1.0)
     return _RowFigures(
         shannon=Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most)),
         probability=Range(
             np.minimum(best.value, departed),
-            best.low,
-            np.minimum(best.high, 1.0 - alone.low),
+            np.minimum(best.low, departed),
+            np.minimum(np.maximum(best.high, top.high * (1.0 - alone.low)), 1.0 - alone.low),
             batches=best.batches,
         ),
         surest=given,
@@ -295,4 +319,37 @@ def _row_figures(
             np.maximum(guesses * (1.0 - off), 1.0),
             np.maximum(np.minimum(guesses * (1.0 + off), (degrees + 1) / 2), guesses),
         ),
+        mean_min_entropy=bits,
     )
+
+
+def _guess_shares(job: LinkComputation) -> Floats:
+    """The share of each row's guess by the scaling, given that the row has a column."""
+    band, scaling = job.band, job.chain.scaling
+    factors = scaling.rows(), scaling.columns()
+    guesses = job.guesses.astype(np.int64)
+    shares = shares_at(band.first, band.last, band.weights, factors, guesses)
+    return np.clip(shares / np.maximum(1.0 - scaling.alone(), 1e-300), 0.0, 1.0)
+
+
+def _mean_min_entropy(given: Range, largest: Floats, errors: Floats, weights: Floats) -> Interval:
+    """The mean of -log2 of the likeliest column's probability.
+
+    A guess is no likelier than the likeliest column, and the largest of noisy probabilities is on
+    average no smaller. So the mean lies between those of both. ``errors``: three standard errors.
+    """
+    total = float(weights.sum())
+    if not total > 0.0:
+        return Interval(0.0, 0.0, 0.0)
+    value = np.maximum(given.value, 1e-300)
+    ends = (float(weights @ -np.log2(part)) / total for part in (np.maximum(largest, value), value))
+    low, high = ends
+    # The logarithm of noisy numbers leans by their variance.
+    lean = np.minimum((errors / 3.0 / value) ** 2 / (2.0 * _LN2), 1.0)
+    slack = float(weights @ lean) / total
+    logs = given.minus_log2().batches
+    if logs is not None:
+        means = weights @ logs / total
+        slack += T_LANES * float(means.std(ddof=1)) / math.sqrt(len(means))
+    middle = (low + high) / 2
+    return Interval(middle, low - slack, high + slack).clipped(0.0, math.inf)

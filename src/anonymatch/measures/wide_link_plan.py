@@ -18,6 +18,7 @@ __all__ = [
     "PARTING",
     "ROW_SECONDS",
     "THIN",
+    "TOP_SECONDS",
     "LinkPlan",
     "planned_links",
     "record_seconds",
@@ -31,6 +32,7 @@ _SWEEP_SECONDS = (100e-9, 170e-9)
 _FARTHER_SECONDS = 2e-10  # the same with weights, for each entry of a row: they come from farther
 _RECORD_SECONDS = 150e-9
 ROW_SECONDS = 60e-9  # of an entry, for figures of its row
+TOP_SECONDS = 15e-9  # of an entry, for the likeliest column of its row
 _SETUP_SECONDS = 15e-9  # of an entry
 # What is added falls as exp(-x): from about where nothing is paired to where nothing is added.
 FIRST_ADDED, LAST_ADDED = -4.0, 9.0
@@ -70,7 +72,9 @@ class LinkPlan(NamedTuple):
         each = sweep_seconds(band)
         return band.rows * (
             each * self.sweeps_in_all() + record_seconds(band) * self.samples
-        ) + band.entries * (ENTRY_SECONDS * self.steps + ROW_SECONDS + _SETUP_SECONDS)
+        ) + band.entries * (
+            ENTRY_SECONDS * self.steps + ROW_SECONDS + 3 * TOP_SECONDS + _SETUP_SECONDS
+        )
 
 
 def sweep_seconds(band: LinkBand) -> float:

@@ -25,19 +25,22 @@ References
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range
+from anonymatch.measures.wide_band import shares_at
 from anonymatch.measures.wide_link_band import LinkBand, unexplained_links
 from anonymatch.measures.wide_link_chain import LinkComputation, ToldNumber
 from anonymatch.measures.wide_link_estimate import LinksEstimate, links_estimate
+from anonymatch.measures.wide_link_exact import exact_links
 from anonymatch.measures.wide_link_plan import planned_links
 from anonymatch.running import Budget, Execution
 
-__all__ = ["estimate_links"]
+__all__ = ["chain_links", "estimate_links"]
 
 _MOST_STATES = 50_000_000  # of a programme over who is lost
 
@@ -50,8 +53,12 @@ def estimate_links(
     groups: Ints | None = None,
     seed: int = 0,
     effort: Execution | None = None,
+    asked: Ints | None = None,
 ) -> LinksEstimate:
-    """Evidence, entropy and figures of each message of a wide log, with 95 % intervals.
+    """Evidence, entropy and figures of each message of a wide log.
+
+    They are exact if few messages out are candidates at the same time. Otherwise a chain over
+    explanations estimates them with 95 % intervals.
 
     Parameters
     ----------
@@ -65,6 +72,8 @@ def estimate_links(
     seed : int
     effort : Execution, optional
         Told how far the work is.
+    asked : array of int, optional
+        A column by row whose probability is wanted; -1 for none.
 
     Raises
     ------
@@ -85,24 +94,51 @@ def estimate_links(
     """
     if not band.entries:
         return _nothing_paired(band, groups is not None)
-    job = LinkComputation(band, planned_links(band, budget), seed, effort or Execution())
-    job.scale()
-    job.begin()
+    exact = exact_links(band, budget=budget, edge=edge, groups=groups, asked=asked)
+    if exact is not None:
+        return exact
+    return chain_links(
+        band, budget=budget, edge=edge, groups=groups, seed=seed, effort=effort, asked=asked
+    )
+
+
+def chain_links(
+    band: LinkBand,
+    *,
+    budget: Budget,
+    edge: Bools | None = None,
+    groups: Ints | None = None,
+    seed: int = 0,
+    effort: Execution | None = None,
+    asked: Ints | None = None,
+) -> LinksEstimate:
+    """Estimate the same figures by a chain over explanations, with 95 % intervals."""
     counted = np.ones(band.rows, dtype=np.bool_) if edge is None else ~edge
     if not counted.any():
         counted[:] = True
+    job = LinkComputation(band, planned_links(band, budget), seed, effort or Execution(), counted)
+    job.scale()
+    job.begin()
     number = ToldNumber(0.0, 0.0, 0.0)
     if band.told:  # weights are known only when their numbers are the expected ones
         number = job.tune()
-        record = job.sample(counted)
+        record = job.sample()
         job.release()
         risen = job.rise()
     else:  # replicas that come from nothing paired know nothing of each other
         risen = job.rise()
         job.settle()
-        record = job.sample(counted)
+        record = job.sample()
     integral = job.integral(risen, job.fall(risen))
-    return links_estimate(job, record, integral, number, counted, job.figures(groups))
+    job.steps.finish()
+    found = links_estimate(job, record, integral, number, counted, job.figures(groups))
+    if asked is None:
+        return found
+    scaling = job.chain.scaling.rows(), job.chain.scaling.columns()
+    shares = shares_at(band.first, band.last, band.weights, scaling, asked)
+    given = shares / np.maximum(1.0 - job.chain.scaling.alone(), 1e-300)
+    departed = 1.0 - found.alone.value
+    return replace(found, asked=departed * np.minimum(given * 2.0**found.divergence, 1.0))
 
 
 def _nothing_paired(band: LinkBand, grouped: bool) -> LinksEstimate:

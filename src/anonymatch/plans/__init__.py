@@ -9,7 +9,12 @@ from anonymatch.plans.request import Adversary, Burst, Network, PlanRequest, Tar
 from anonymatch.plans.result import NetworkPlan, Setting
 from anonymatch.plans.strategies import FAMILIES, Strategy, strategy_named
 from anonymatch.plans.toml_file import read_request, request_as_toml
-from anonymatch.plans.verdict import missed_in_words, setting_in_words
+from anonymatch.plans.verdict import (
+    cover_in_words,
+    missed_in_words,
+    setting_in_words,
+    width_in_words,
+)
 from anonymatch.plans.wording import plan_figures
 
 __all__ = [
@@ -25,6 +30,7 @@ __all__ = [
     "Strategy",
     "Targets",
     "Traffic",
+    "cover_in_words",
     "covers",
     "front_by_delay",
     "missed_in_words",
@@ -39,4 +45,5 @@ __all__ = [
     "simulated_bits",
     "strategy_named",
     "trade_chart",
+    "width_in_words",
 ]

@@ -12,6 +12,7 @@ from anonymatch.base.numbers import amount, percent
 from anonymatch.charts import AnyChart, Chosen, FrontLine, Line, front_chart, line_chart
 from anonymatch.measures import mixes
 from anonymatch.plans.result import NetworkPlan, Setting
+from anonymatch.plans.verdict import cover_in_words
 
 __all__ = ["covers", "front_by_delay", "plan_charts", "trade_chart"]
 
@@ -39,7 +40,12 @@ def plan_charts(plan: NetworkPlan) -> dict[str, Callable[[], AnyChart]]:
 
 def covers(plan: NetworkPlan) -> list[float]:
     """Levels of cover that were tried, in packets a message."""
-    return list(dict.fromkeys(setting.cover for setting in plan.tried))
+    return list(dict.fromkeys(setting.cover for setting in _shown(plan)))
+
+
+def _shown(plan: NetworkPlan) -> list[Setting]:
+    """Settings of the network that is shown: a chart is of one width."""
+    return [setting for setting in plan.tried if setting.request.network == plan.network]
 
 
 def front_by_delay(plan: NetworkPlan, cover: float, *, late: bool = False) -> AnyChart:
@@ -48,7 +54,7 @@ def front_by_delay(plan: NetworkPlan, cover: float, *, late: bool = False) -> An
     ``late``: by the delay of the slowest percent rather than by the mean one. Points have intervals
     (95 %), and their tips the whole setting.
     """
-    settings = [setting for setting in plan.tried if setting.cover == cover]
+    settings = [setting for setting in _shown(plan) if setting.cover == cover]
     kinds = dict.fromkeys(setting.kind for setting in settings)
     best = plan.best or plan.nearest
     chosen = None
@@ -58,7 +64,7 @@ def front_by_delay(plan: NetworkPlan, cover: float, *, late: bool = False) -> An
     bounded = not late and math.isfinite(plan.request.busiest)
     return front_chart(
         [_front_line(settings, kind, late) for kind in kinds],
-        title=f"What delay buys with {amount(cover)} cover packets a message",
+        title=f"What delay buys with {cover_in_words(cover)}",
         x_label="delay of 99 %, s" if late else "mean delay, s",
         y_label=f"worst {percent(plan.request.targets.worst)} hide among",
         ceiling=_ceiling(plan, cover) if bounded else None,
@@ -76,12 +82,12 @@ def trade_chart(plan: NetworkPlan) -> AnyChart:
     if least > 0:
         delays = (least / (plan.messages * packets)).tolist()
         lines.append(Line("ceiling", delays, packets.tolist()))
-    for kind in dict.fromkeys(setting.kind for setting in plan.tried):
+    for kind in dict.fromkeys(setting.kind for setting in _shown(plan)):
         points = []
         for cover in covers(plan):
             fit = [
                 setting.mean_delay.value
-                for setting in plan.tried
+                for setting in _shown(plan)
                 if (setting.kind, setting.cover) == (kind, cover) and setting.worst.low >= among
             ]
             if fit:

@@ -10,14 +10,17 @@ from typing import Any
 
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean
+from anonymatch.base.numbers import percent
+from anonymatch.base.text import Argument, did_you_mean, several
 from anonymatch.plans.strategies import FAMILIES, Strategy, strategy_named
 
 __all__ = ["Adversary", "Burst", "Network", "PlanRequest", "Targets", "Traffic"]
 
 _MOST_RATE = 1e9  # packets a second
 _MOST_MIXES = 10_000
-_MOST_COVER = 1000.0
+_MOST_COVER = 1e6
+_WIDTHS = 80  # mixes per layer up to which an open width is swept
+_MOST_NETWORKS = 20
 _MOST_SETTINGS, _MOST_HOURS = 100, 168
 
 
@@ -114,8 +117,52 @@ class Network:
         raise InputError(
             Argument("network"),
             f" must be one, cascade:LAYERS, LAYERSxWIDTH such as 3x3, or free:HOPS,MIXES, "
-            f"not {text!r}",
+            f"not {text!r}; a plan sweeps widths such as 3x1,3,10 or 3x1-80",
         )
+
+    @classmethod
+    def several(cls, text: str, link: float = 0.0) -> tuple[Network, ...]:
+        """Return the networks of a sweep over widths, or the one network that is fixed.
+
+        ``3x1,3,10`` lists widths, ``3x1-80`` is a range, and ``3`` leaves the width open.
+
+        Examples
+        --------
+        >>> [network.width for network in Network.several("3x1-80")]
+        [1, 2, 3, 7, 12, 23, 43, 80]
+        >>> [str(network) for network in Network.several("3x1,3")]
+        ['3x1', '3x3']
+        """
+        given = str(text).strip().lower()
+        if match := re.fullmatch(r"(\d+)", given):
+            given = f"{match[1]}x1-{_WIDTHS}"
+        match = re.fullmatch(r"(\d+)x(\d+)((?:,(?:\1x)?\d+)+|-\d+)", given)
+        if match is None:
+            return (cls.named(given, link),)
+        layers, first, more = int(match[1]), int(match[2]), match[3]
+        if more[0] == ",":
+            widths = [first, *(int(width.rpartition("x")[2]) for width in more[1:].split(","))]
+        else:
+            last = int(more[1:])
+            if not 1 <= first <= last:
+                raise InputError(
+                    Argument("network"), f" {text}: a range of widths goes up, such as 3x1-80"
+                )
+            steps = math.ceil(math.log2(last / first))
+            widths = [
+                round(first * (last / first) ** (k / max(steps, 1))) for k in range(steps + 1)
+            ]
+        chosen = tuple(dict.fromkeys(widths))
+        if len(chosen) > _MOST_NETWORKS:
+            raise InputError(
+                Argument("network"), f" has {len(chosen)} widths; give at most {_MOST_NETWORKS}"
+            )
+        return tuple(cls(layers=layers, width=width, link=link) for width in chosen)
+
+    @property
+    def links(self) -> float:
+        """Seconds that a packet spends on links."""
+        return self.link * (self.layers + 1)
 
     @property
     def mixes(self) -> int:
@@ -163,6 +210,19 @@ class Adversary:
                 f"view must be links, not {self.view!r}: plans are for an attacker who sees every "
                 "link; one who sees less learns less"
             )
+
+    @property
+    def in_words(self) -> str:
+        """Who the attacker is."""
+        words = ["sees every link"]
+        bad = self.corrupt_mixes
+        if isinstance(bad, tuple) and any(bad):
+            words.append(f"sees inside {', '.join(map(str, bad))} mixes of the layers")
+        elif bad and not isinstance(bad, tuple):
+            words.append(f"sees inside {several(bad, 'mix', 'mixes')}")
+        if self.corrupt_users:
+            words.append(f"sends {percent(self.corrupt_users)} of the packets")
+        return ", ".join(words)
 
     def check(self, network: Network) -> None:
         """Refuse more corrupt mixes than there are."""
@@ -240,7 +300,12 @@ class Targets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """One plan: what goes in, checked."""
+    """One plan: what goes in, checked.
+
+    ``widths``: mixes per layer to try; empty if the width is fixed. ``client``: the system whose
+    clients send at a steady pace, so that messages wait in their queue; empty if messages are sent
+    at once.
+    """
 
     traffic: Traffic = field(default_factory=Traffic)
     network: Network = field(default_factory=Network)
@@ -249,6 +314,8 @@ class PlanRequest:
     adversary: Adversary = field(default_factory=Adversary)
     targets: Targets = field(default_factory=Targets)
     packet_bytes: int = 2413
+    widths: tuple[int, ...] = ()
+    client: str = ""
 
     def __post_init__(self) -> None:
         laws: tuple[Strategy | str, ...] = self.laws or tuple(FAMILIES)
@@ -266,8 +333,12 @@ class PlanRequest:
         ):
             if len(given) > most:
                 raise InputError(Argument(name), f" has {len(given)} values; give at most {most}")
-        self.adversary.check(self.network)
-        link = self.network.link * (self.network.layers + 1)
+        if self.widths and self.network.shape != "stratified":
+            raise InputError(f"only layers such as 3x3 have a width to sweep, not {self.network}")
+        for network in self.networks:
+            self.adversary.check(network)
+        self._check_client()
+        link = self.network.links
         for name in ("mean_delay", "delay_99"):
             limit = getattr(self.targets, name)
             if limit is not None and limit <= link:
@@ -283,6 +354,31 @@ class PlanRequest:
                 f" allows {packets:g} packets a message, and the least cover needs "
                 f"{min(levels) + 1:g}",
             )
+
+    def _check_client(self) -> None:
+        if not self.client:
+            return
+        for name in ("hours", "burst", "arrivals"):
+            if getattr(self.traffic, name) is not None:
+                raise InputError(
+                    f"{self.client}: the wait in a client's queue is known for messages at a "
+                    f"constant rate only; plan without {name}, or emit toml"
+                )
+        chosen = tuple(law for law in self.strategies if law.keyword == "exponential")
+        if not chosen:
+            laws = ", ".join(str(law) for law in self.laws)
+            raise InputError(
+                f"{self.client} has exponential mixes only, and the plan has {laws}; plan with "
+                "exponential, or emit toml"
+            )
+        object.__setattr__(self, "laws", chosen)
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The networks to try: one for each width."""
+        if not self.widths:
+            return (self.network,)
+        return tuple(replace(self.network, width=width) for width in self.widths)
 
     @property
     def strategies(self) -> tuple[Strategy, ...]:

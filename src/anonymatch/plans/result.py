@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from anonymatch.base.numbers import amount
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import Message
-from anonymatch.measures import Interval, Price
-from anonymatch.plans.emit import emitted
+from anonymatch.measures import Interval, Price, mixes
+from anonymatch.plans.emit import ClientStream, client_stream, emitted
 from anonymatch.plans.outcome import CONFIDENCE, Outcome
-from anonymatch.plans.request import PlanRequest
+from anonymatch.plans.request import Network, PlanRequest
 from anonymatch.plans.simulation import CAUSES
 from anonymatch.plans.strategies import Strategy
+from anonymatch.plans.verdict import cover_in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,15 +45,20 @@ _COLUMNS = (
     "identified",
     "n1_price",
     "meets",
+    "network",
+    "queue_delay",
+    "ceiling",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Setting(Summarised):
-    """Mixes with their parameters in seconds, a level of cover, and what these give.
+    """Mixes with their parameters in seconds, a level of cover, and the resulting figures.
 
-    Delays count links. ``worst`` is what the worst share of messages hides among: two to the power
-    of their own bits.
+    Delays are those of the network, links included. ``queue_delay`` is the mean wait in the queue
+    of a client that sends at a steady pace, which comes in addition. ``entropy``, ``worst``,
+    ``identified`` and ``guessing`` are for an attacker who sees every link. ``worst`` is the
+    effective anonymity set of the worst share of messages.
     """
 
     request: PlanRequest
@@ -107,6 +113,11 @@ class Setting(Summarised):
         )
 
     @property
+    def key(self) -> tuple[str, str, float]:
+        """Network, law and cover: what makes a setting."""
+        return str(self.request.network), self.law, self.cover
+
+    @property
     def kind(self) -> str:
         """The kind of mix, without parameters."""
         return self.law.partition(":")[0]
@@ -127,14 +138,61 @@ class Setting(Summarised):
         wait = f"{amount(self.price.seconds)} s of blocking" if self.price.seconds else ""
         return " and ".join(text for text in (own, wait) if text) or "nothing"
 
+    @property
+    def attacker(self) -> str:
+        """Who the figures of anonymity are about."""
+        return self.request.adversary.in_words
+
+    @property
+    def network_delay(self) -> float:
+        """Mean delay of the network: exact for exponential mixes, else the end of its interval."""
+        if self.kind != "exponential":
+            return self.mean_delay.high
+        network = self.request.network
+        return network.layers * self.parameters["mean"] + network.links
+
+    def client(self, language: str = "") -> ClientStream | None:
+        """Return the stream of a client that sends at a steady pace; None if traffic is uneven."""
+        traffic = self.request.traffic
+        if (traffic.hours, traffic.burst, traffic.arrivals) != (None, None, None):
+            return None
+        limit = self.request.targets.mean_delay
+        packets = traffic.rate * self.packets
+        chosen = language or self.request.client
+        return client_stream(traffic.rate, packets, self.network_delay, limit, chosen)
+
+    @property
+    def queue_delay(self) -> float | None:
+        """Mean wait in a client's queue, 1/(LambdaP - rate); None if traffic is uneven."""
+        stream = self.client()
+        return None if stream is None else stream.queue_delay
+
+    @property
+    def ceiling(self) -> Interval | None:
+        """Bits that no mix exceeds with this traffic and mean delay; None without Poisson traffic.
+
+        An upper bound of the mean entropy for every attacker who sees at least both ends.
+        """
+        request = self.request
+        if not math.isfinite(request.busiest):
+            return None
+        honest = 1 - request.adversary.corrupt_users
+        rate = honest * request.traffic.messages * self.packets * request.busiest
+        ends = (self.mean_delay.value, self.mean_delay.low, self.mean_delay.high)
+        links = request.network.links
+        return Interval(*(mixes.ceiling_bits(rate * max(end - links, 0.0)) for end in ends))
+
     def missed(self, *, delays: bool | None = None) -> list[tuple[str, float, float]]:
         """Targets that it misses: which, the bound that counts, and what was asked.
 
         ``delays``: only those of delays, or only the others.
         """
         targets = self.request.targets
+        delay = self.mean_delay.high
+        if self.request.client and (stream := self.client()) is not None:
+            delay = self.network_delay + stream.queue_delay
         costs = [
-            ("mean_delay", self.mean_delay.high, targets.mean_delay),
+            ("mean_delay", delay, targets.mean_delay),
             ("delay_99", self.delay_99.high, targets.delay_99),
         ]
         others = [
@@ -145,7 +203,7 @@ class Setting(Summarised):
         result = [
             (name, reached, asked)
             for name, reached, asked in chosen
-            if asked is not None and reached > asked
+            if asked is not None and reached > asked * (1 + 1e-9)
         ]
         if delays is not True and targets.among is not None and self.worst.low < targets.among:
             result.append(("worst", self.worst.low, targets.among))
@@ -161,8 +219,13 @@ class Setting(Summarised):
         return not self.missed()
 
     @property
+    def distance(self) -> tuple[int, float, float]:
+        """How far it is from the targets: how many it misses, the largest factor, and less bits."""
+        return len(self.missed()), self.excess, -self.entropy.value
+
+    @property
     def excess(self) -> float:
-        """By what factor it misses the target that it misses most; 1 or less if none."""
+        """By what factor it misses the target that it misses most; 0 if none."""
         factors = [
             asked / reached if name == "worst" else reached / asked
             for name, reached, asked in self.missed()
@@ -171,10 +234,17 @@ class Setting(Summarised):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; intervals as value, low, high."""
+        stream = self.client()
         return {
+            "network": str(self.request.network),
+            "attacker": self.attacker,
             "law": self.law,
             "parameters": self.parameters,
             "cover": self.cover,
+            "queue_delay": None if stream is None else stream.queue_delay,
+            "payload_rate": None if stream is None else stream.payload,
+            "loop_rate": None if stream is None else stream.loops,
+            "ceiling": _interval(self.ceiling),
             "packets": self.packets,
             "bytes_per_message": self.bytes_per_message,
             **{
@@ -208,11 +278,14 @@ class Setting(Summarised):
             "identified": self.identified.value,
             "n1_price": self.n1_price,
             "meets": self.meets,
+            "network": str(self.request.network),
+            "queue_delay": self.queue_delay,
+            "ceiling": None if self.ceiling is None else self.ceiling.value,
         }
 
     def __str__(self) -> str:
         among = f"the worst hide among {amount(self.worst.value)}"
-        cover = f"{amount(self.cover)} cover packets a message"
+        cover = cover_in_words(self.cover)
         return f"{self.law}, {cover}: {amount(self.mean_delay.value)} s on average, {among}"
 
     def to_toml(self) -> str:
@@ -239,14 +312,15 @@ class NetworkPlan(Summarised):
     best : Setting or None
         Confirmed by a simulation of its own.
     nearest : Setting or None
-        Where nothing meets the targets: what misses them by least.
+        If nothing meets the targets: the setting that misses the fewest, and of these by least.
     tried : tuple of Setting
     ceiling : float
-        Bits that nothing can exceed with the traffic and the delay that targets allow.
+        Upper bound of the mean entropy at the delay that the targets allow, with the most cover
+        that was tried. ``Setting.ceiling`` is that of one setting, at its own delay and cover.
     least_delay : float
         Seconds of mean delay that what the worst shall hide among needs at least, by the ceiling.
     notes : tuple of str
-        What was taken for want of better.
+        Assumptions where the request was incomplete.
 
     Examples
     --------
@@ -297,8 +371,8 @@ class NetworkPlan(Summarised):
     @cached_property
     def front_settings(self) -> tuple[Setting, ...]:
         # A setting that was simulated again has those figures alone.
-        again = {(one.law, one.cover) for one in self.confirmations}
-        swept = [one for one in self.tried if (one.law, one.cover) not in again]
+        again = {one.key for one in self.confirmations}
+        swept = [one for one in self.tried if one.key not in again]
         everything = (*self.confirmations, *swept)
         chosen = [one for one in everything if not any(_beats(other, one) for other in everything)]
         chosen.sort(key=lambda setting: (setting.packets, setting.mean_delay.value))
@@ -317,20 +391,46 @@ class NetworkPlan(Summarised):
         return self.best is not None
 
     @property
+    def network(self) -> Network:
+        """Of the setting that is shown; the widest one if there is none."""
+        setting = self.best or self.nearest
+        return self._widest if setting is None else setting.request.network
+
+    @property
+    def _widest(self) -> Network:
+        return max(self.request.networks, key=lambda network: network.width)
+
+    @cached_property
+    def by_width(self) -> tuple[Setting, ...]:
+        """The best setting of each width that was swept, within the delays and packets allowed.
+
+        Empty if the width was fixed.
+        """
+        if not self.request.widths:
+            return ()
+        rows = []
+        for network in self.request.networks:
+            everything = (*self.confirmations, *self.tried)
+            own = [one for one in everything if one.request.network == network]
+            names = ("mean_delay", "delay_99", "packets")
+            allowed = [one for one in own if not {name for name, _, _ in one.missed()} & {*names}]
+            rows += [max(allowed or own, key=lambda one: (one.worst.value, one.entropy.value))]
+        return tuple(rows)
+
+    @property
     def corrupt_path_share(self) -> float:
         """Share of messages that pass corrupt mixes only."""
-        return self.request.adversary.path_share(self.request.network)
+        return self.request.adversary.path_share(self.network)
 
     @property
     def width_needed(self) -> int | None:
         """Mixes a layer with which few enough pass corrupt mixes only; None if they do now."""
-        request = self.request
-        share = self.corrupt_path_share
+        request, widest = self.request, self._widest
+        share = request.adversary.path_share(widest)
         if share <= request.targets.worst:
             return None
-        hops = request.network.layers
-        factor = math.exp(math.log(share / request.targets.worst) / hops)
-        return math.ceil(request.network.width * factor - 1e-9)
+        factor = math.exp(math.log(share / request.targets.worst) / widest.layers)
+        return math.ceil(widest.width * factor - 1e-9)
 
     @property
     def verdict(self) -> str:
@@ -354,7 +454,9 @@ class NetworkPlan(Summarised):
             "corrupt_path_share": self.corrupt_path_share,
             "width_needed": self.width_needed,
             "messages_per_second": self.messages,
-            "network": str(self.request.network),
+            "network": str(self.network),
+            "attacker": self.request.adversary.in_words,
+            "by_width": [one.row() for one in self.by_width],
             "confidence": self.confidence,
             "seed": self.seed,
             "notes": list(self.notes),
@@ -419,6 +521,7 @@ def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
         "parameters": pl.String,
         "n1_price": pl.String,
         "meets": pl.Boolean,
+        "network": pl.String,
     }
     schema = {name: kinds.get(name, pl.Float64) for name in _COLUMNS}
     return Frame(rows, schema=schema)

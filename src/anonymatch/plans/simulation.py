@@ -26,7 +26,7 @@ from anonymatch.base.arrays import Bools, Floats
 
 Numbers = npt.NDArray[np.int32]
 
-__all__ = ["CAUSES", "Effort", "Sample", "Scenario", "replicate", "seconds_of"]
+__all__ = ["CAUSES", "Effort", "Sample", "Scenario", "bytes_of", "replicate", "seconds_of"]
 
 CAUSES = (
     "passed corrupt mixes only",
@@ -38,6 +38,7 @@ CAUSES = (
 _LANES = 32
 _LAYERS = 3  # for which an effort names packets
 _PACKET_SECONDS = 0.4e-6  # to draw a packet at a hop, with its share of passes; about
+_PACKET_BYTES = 120  # of a packet at a hop; about
 _TICK_SECONDS = 50e-9  # of a mix, at most
 _RANK_SECONDS = 0.7e-6  # to rank what is open for a target, for each packet in flight; about
 _KEPT_DELAYS = 2000
@@ -102,6 +103,13 @@ def seconds_of(scenario: Scenario, effort: Effort) -> float:
     if effort.ranked:
         seconds += _RANK_SECONDS * effort.targets * scenario.stay * scenario.mixes
     return seconds
+
+
+def bytes_of(scenario: Scenario, effort: Effort) -> float:
+    """Predicted memory of :func:`replicate`: that of its longest stretch."""
+    pieces = _pieces(scenario, effort.targets)
+    packets = max(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
+    return float(_PACKET_BYTES * scenario.layers * packets)
 
 
 def replicate(scenario: Scenario, effort: Effort, seed: int) -> Sample:

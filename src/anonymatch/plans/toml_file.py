@@ -68,6 +68,11 @@ def _request(tables: dict[str, Any], folder: Path) -> PlanRequest:
         more["laws"] = tuple(str(law) for law in _list(strategy["law"], "law"))
     if "cover" in strategy:
         more["cover"] = tuple(_list(strategy["cover"], "cover"))
+    if isinstance(width := parts["network"].get("width"), list):
+        if not width:
+            raise InputError("width must be a number, or a list of numbers")
+        more["widths"] = tuple(width)
+        parts["network"]["width"] = width[0]
     adversary = parts["adversary"]
     if isinstance(adversary.get("corrupt_mixes"), list):
         adversary["corrupt_mixes"] = tuple(adversary["corrupt_mixes"])
@@ -101,6 +106,8 @@ def request_as_toml(request: PlanRequest) -> str:
         "target": _told(request.targets),
         "cost": {"packet_bytes": request.packet_bytes},
     }
+    if request.widths:
+        tables["network"]["width"] = list(request.widths)
     return "\n".join(
         "\n".join([f"[{name}]", *(f"{key} = {_value(value)}" for key, value in table.items()), ""])
         for name, table in tables.items()

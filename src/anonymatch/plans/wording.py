@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from anonymatch.base.numbers import amount, percent, span
@@ -35,39 +34,61 @@ def plan_figures(plan: NetworkPlan, *, half_life: bool = True) -> list[Line]:
 def _lines(plan: NetworkPlan, setting: Setting, half_life: bool) -> list[Line]:
     share = percent(plan.request.targets.worst)
     how = "simulated again with seeds of its own" if setting.confirmed else "of the sweep"
+    eyes = f"attacker: {setting.attacker}"
     lines = [
         ("setting", setting.law, f"{how}: {setting.targets:,} messages followed"),
-        ("cover", amount(setting.cover), "cover packets for each message, from end to end"),
-        ("mean delay", f"{_span(setting.mean_delay)} s", "from sender to receiver, links included"),
-        ("99 % delay", f"{_span(setting.delay_99)} s", "of messages are there by then"),
+        ("cover", amount(setting.cover), "cover packets per message, from end to end"),
+        ("mean delay", f"{_span(setting.mean_delay)} s", "of the network, links included"),
+        (
+            "99 % delay",
+            f"{_span(setting.delay_99)} s",
+            "99 % of messages leave the network by then",
+        ),
         (
             "entropy",
             f"{_span(setting.entropy)} bits",
-            "mean over messages: which departure it is",
+            f"mean over messages; {eyes}",
         ),
         (
             f"worst {share}",
             f"hide among {amount(setting.worst.value)}",
-            f"at least {amount(setting.worst.low)} with {percent(plan.confidence)} confidence",
+            f"at least {amount(setting.worst.low)} with {percent(plan.confidence)}; {eyes}",
         ),
-        ("identified", percent(setting.identified.value), _identified(setting)),
-        ("n-1 attack", setting.n1_price, "what one mix costs an attacker who may send and block"),
+        ("identified", percent(setting.identified.value), f"{_identified(setting)}; {eyes}"),
+        (
+            "n-1 attack",
+            setting.n1_price,
+            "cost per mix for an attacker who can send and block messages",
+        ),
     ]
+    stream = setting.client()
+    if stream is not None:
+        meaning = (
+            f"mean wait in a client's queue, in addition, if clients send at a steady "
+            f"{amount(stream.payload)} packets per second (LambdaP), see --emit"
+        )
+        lines.insert(4, ("queue delay", f"{amount(stream.queue_delay)} s", meaning))
     if half_life and plan.half_life is not None:
-        meaning = "of a user with 3 friends: then half is known of whom they write to, see rounds"
+        meaning = (
+            "of a user with 3 contacts until the attacker's uncertainty about them has halved, "
+            "see rounds; attacker: as for the entropy, in every round"
+        )
         lines.append(("half-life", f"{amount(plan.half_life.value)} messages", meaning))
-    if math.isfinite(plan.ceiling):
-        meaning = "what no mix and no network exceeds with the traffic and delay allowed"
-        lines.append(("ceiling", f"{plan.ceiling:.2f} bits", meaning))
+    if setting.ceiling is not None:
+        meaning = (
+            "upper bound of the entropy for every mix with this traffic and mean delay; attacker: "
+            "sees at least both ends"
+        )
+        lines.append(("ceiling", f"{setting.ceiling.value:.2f} bits", meaning))
     if setting.guessing is not None:
-        meaning = "until a message is named, the likeliest first (guessing entropy)"
+        meaning = f"until the right departure, the likeliest first (guessing entropy); {eyes}"
         lines.append(("guesses", amount(setting.guessing.value), meaning))
     if plan.corrupt_path_share:
         lines.append(
             (
                 "corrupt paths",
                 percent(plan.corrupt_path_share),
-                "of messages pass corrupt mixes only: no delay or cover mends it",
+                "of messages pass only corrupt mixes: delay and cover do not help them",
             )
         )
     causes = "; ".join(
@@ -79,7 +100,7 @@ def _lines(plan: NetworkPlan, setting: Setting, half_life: bool) -> list[Line]:
 
 
 def _identified(setting: Setting) -> str:
-    return f"of messages are known for certain; at most {percent(setting.identified.high)}"
+    return f"of messages are identified; at most {percent(setting.identified.high)}"
 
 
 def _span(interval: Interval) -> str:

@@ -24,7 +24,14 @@ from anonymatch.running.broadcast import Remote
 from anonymatch.running.cancel import Cancelled, CancelToken, current_token
 from anonymatch.running.checkpoint import MISSING, Checkpoint
 from anonymatch.running.codec import fingerprint
-from anonymatch.running.execution import MOST_CHUNKS, Recorder, Workers, results
+from anonymatch.running.execution import (
+    MOST_CHUNKS,
+    Changing,
+    Recorder,
+    Steps,
+    Workers,
+    results,
+)
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -302,6 +309,18 @@ class Execution:
         run.store(job, [(key, computed)], seconds)
         run.finish(job)
         return computed
+
+    def steps(
+        self, what: tuple[object, ...], changing: Changing, *, seconds: float, number: int
+    ) -> Steps:
+        """Steps of work that change something one after another, recorded as one job.
+
+        ``what`` is the name of the job and all that its results depend on; ``number`` of steps are
+        expected, ``seconds`` of predicted work in all.
+        """
+        run = self._run if seconds >= _RECORDS_PAY_FROM else None
+        each = seconds / number
+        return Steps(run, what, changing, each=each, number=number, stop=self.stop)
 
     def apart(self, call: Callable[[], T], *, seconds: float) -> T:
         """The result of one call, on a thread of its own if it is long, so that Ctrl-C is heard."""

@@ -29,10 +29,12 @@ from anonymatch.running.broadcast import code
 from anonymatch.running.codec import decode, encode, fingerprint, is_a
 
 __all__ = [
+    "LARGEST",
     "MISSING",
     "Checkpoint",
     "CheckpointRecord",
     "ComputationRecord",
+    "damaged",
     "read_checkpoint",
     "tells_misfits",
 ]
@@ -44,8 +46,9 @@ MISSING: Final = object()
 """What is found where nothing was recorded."""
 
 _FORMAT = 0x616D7231  # "amr1": what SQLite calls the application's number
-_LARGEST = 2**26  # bytes of a result that is recorded; larger ones are computed again
+LARGEST = 2**26  # bytes of a result that is recorded; larger ones are computed again
 _NO_GRAPH = "no graph"
+_NO_JOB = 0  # what no chunk of a job is
 _MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 _TABLES = {
     "about": "CREATE TABLE about(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -124,6 +127,7 @@ class Checkpoint(Executor):
         self._base = _open(self.path, graph)
         self._session = self._begin_session()
         self._taken, self._computed, self._predicted = 0, 0, 0.0
+        self._asked: set[int] = set()  # jobs of this session
         self._closed = False
 
     @property
@@ -165,11 +169,24 @@ class Checkpoint(Executor):
 
     def begin(self, key: bytes, what: str, number: int, each: float) -> int:
         """The number of a job that is named by ``key``; new, or begun earlier."""
+        name = what.removeprefix("anonymatch.")
         with self._writing() as base:
-            row = (key, what.removeprefix("anonymatch."), number, each)
+            row = (key, name, number, each)
             base.execute("INSERT OR IGNORE INTO jobs VALUES (NULL, ?, ?, ?, ?, 0)", row)
             ((job,),) = base.execute("SELECT id FROM jobs WHERE key = ?", (key,))
+        self._asked.add(int(job))
         return int(job)
+
+    def refuse_others(self, key: bytes, name: str) -> None:
+        """Refuse a new job beside those of its kind that this session has not asked for."""
+        with self._lock, _clear(self.path):
+            same = self._base.execute("SELECT id, key FROM jobs WHERE what = ?", (name,)).fetchall()
+        if any(row[1] == key for row in same) or self._asked.issuperset(row[0] for row in same):
+            return
+        raise InputError(
+            "begun with another log, law, seed or budget; give the same ones, or the name of a new "
+            "file"
+        ).about(self.path)
 
     def find(self, key: bytes, kind: Any) -> Any:
         """The recorded result of a chunk, or ``MISSING``: also if it is damaged or of another type.
@@ -178,7 +195,7 @@ class Checkpoint(Executor):
         """
         with self._lock, _clear(self.path):
             rows = self._base.execute(
-                "SELECT result, checksum, session FROM chunks WHERE key = ?", (key,)
+                "SELECT result, checksum, session, job FROM chunks WHERE key = ?", (key,)
             )
             row = rows.fetchone()
         if row is None or not isinstance(row[0], bytes):
@@ -192,16 +209,28 @@ class Checkpoint(Executor):
         if not is_a(result, kind):
             return MISSING
         with self._lock:
-            self._taken += row[2] != self._session
+            self._taken += row[2] != self._session and row[3] != _NO_JOB
         return result
 
-    def store(self, job: int, rows: Sequence[tuple[bytes, Any]], each: float) -> None:
-        """Record results of chunks, each with its name: on the disk when this returns."""
+    def store(
+        self,
+        job: int,
+        rows: Sequence[tuple[bytes, Any]],
+        each: float,
+        state: tuple[bytes, Any] | None = None,
+    ) -> None:
+        """Record results of chunks, each with its name: on the disk when this returns.
+
+        ``state``: the name of what the next chunk goes on from, and that itself. It is no chunk.
+        """
         encoded = []
         for key, result in rows:
             data = encode(result)
-            if len(data) <= _LARGEST:
+            if len(data) <= LARGEST:
                 encoded.append((key, job, self._session, data, _checksum(key, data)))
+        if state is not None:
+            data = encode(state[1])
+            encoded.append((state[0], _NO_JOB, self._session, data, _checksum(state[0], data)))
         self._computed += len(rows)
         self._predicted += each * len(rows)
         with self._writing() as base:
@@ -364,8 +393,9 @@ def _no_run(path: Path) -> InputError:
     )
 
 
-def _damaged(path: Path) -> InputError:
-    return InputError(f"{path}: it is damaged; give the name of a new file")
+def damaged(path: Path) -> InputError:
+    """The error that a file holds what cannot have been recorded."""
+    return InputError("it is damaged; give the name of a new file").about(path)
 
 
 def _misfit(path: Path, error: Exception) -> InputError:
@@ -382,11 +412,11 @@ def _clear(path: Path, *, reading: bool = False) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:  # also of what SQLite says itself
-        raise _damaged(path) from None
+        raise damaged(path) from None
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorname", "")
         if "UTF-8" in str(error):
-            raise _damaged(path) from None
+            raise damaged(path) from None
         if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise _in_use(path) from None
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
@@ -475,7 +505,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> CheckpointRecord:
         except InputError:
             raise
         except (TypeError, ValueError, OverflowError):
-            raise _damaged(file) from None
+            raise damaged(file) from None
         finally:
             base.close()
 
@@ -498,7 +528,7 @@ def _record(base: sqlite3.Connection) -> CheckpointRecord:
         jobs=tuple(
             ComputationRecord(
                 what=str(what),
-                number=int(number),
+                number=max(int(number), int(recorded) + (not finished)),  # it was an estimate
                 recorded=int(recorded),
                 each=float(each),
                 finished=bool(finished),

@@ -15,19 +15,26 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, repeat
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from anonymatch.base.errors import StoppedError
 from anonymatch.running.broadcast import Call, Processes, Remote, pack
 from anonymatch.running.cancel import CancelToken
-from anonymatch.running.checkpoint import MISSING, Checkpoint
+from anonymatch.running.checkpoint import LARGEST, MISSING, Checkpoint, damaged
 from anonymatch.running.codec import fingerprint, name_of, returned_by
 
-__all__ = ["MOST_CHUNKS", "Recorder", "Workers", "results"]
+__all__ = ["MOST_CHUNKS", "Changing", "Recorder", "Steps", "Workers", "results"]
+
+T = TypeVar("T")
 
 MOST_CHUNKS = 1 << 17  # of one job: beyond, chunks get longer and not more
 _IN_FLIGHT = 4  # groups for each worker: one runs, the others hide the way there and back
 _GLANCE = 0.1  # seconds at most until the wish to end is heard
+_PAUSE = 2.0  # predicted seconds between records of a state, at least
+_STATE_SECONDS = 2e-7  # the same for each of its bytes: about twenty times as long as it takes
 _WAITING = 64  # results for each worker that may wait for one that comes before them
 
 
@@ -259,3 +266,95 @@ def _parts(call: Call) -> tuple[Callable[..., Any], tuple[Any, ...]]:
 def _key(call: Call) -> bytes:
     function, arguments = _parts(call)
     return fingerprint((name_of(function), arguments))
+
+
+class Changing(Protocol):
+    """What steps change, such as a chain: its state as bytes, and back if they fit."""
+
+    def state(self) -> npt.NDArray[np.uint8]: ...
+    def restore(self, state: npt.NDArray[np.uint8]) -> bool: ...
+
+
+class Steps:
+    """Chunks of one job that change a state one after another, so that none can run alone.
+
+    Results are recorded with the state behind the last of them. Who goes on gets the recorded
+    results, and behind the last of them the recorded state. What is read off the state between two
+    steps must be a step of its own.
+
+    ``what`` is the name of the job, and all that its results depend on.
+    """
+
+    def __init__(
+        self,
+        run: Checkpoint | None,
+        what: tuple[object, ...],
+        changing: Changing,
+        *,
+        each: float,
+        number: int,
+        stop: CancelToken,
+    ) -> None:
+        self._run, self._changing, self._each, self._stop = run, changing, each, stop
+        self._next = 0
+        self._known: list[Any] = []
+        self._state = np.zeros(0, dtype=np.uint8)
+        self._new: list[tuple[bytes, Any]] = []
+        self._since, self._pause = 0.0, _PAUSE
+        if run is not None:
+            self._key = fingerprint(what)
+            run.refuse_others(self._key, str(what[0]))
+            self._job = run.begin(self._key, str(what[0]), number, each)
+            self._find(run)
+
+    def _find(self, run: Checkpoint) -> None:
+        found = run.find(self._key, tuple[int, npt.NDArray[np.uint8]])
+        if found is MISSING:
+            return
+        known = []
+        for at in range(found[0]):
+            known.append(run.find(self._name(at), Any))
+            if known[-1] is MISSING:
+                return
+        self._known, self._state = known, found[1]
+
+    def _name(self, at: int) -> bytes:
+        return fingerprint((self._key, at))
+
+    def step(self, compute: Callable[[], T], seconds: float) -> T:
+        """Return the result of the next step, which takes ``seconds`` of predicted work."""
+        at = self._next
+        self._next += 1
+        if at < len(self._known):
+            known: T = self._known[at]
+            if at == len(self._known) - 1:
+                self._go_on()
+            return known
+        result = compute()
+        self._stop.check()  # a state that was left in the middle of a step is not recorded
+        if self._run is not None:
+            self._new.append((self._name(at), result))
+            self._since += seconds
+            if self._since >= self._pause:
+                self._record(self._run)
+        return result
+
+    def finish(self) -> None:
+        """No more steps are needed."""
+        if self._run is not None:
+            if self._new:
+                self._record(self._run)
+            self._run.finish(self._job)
+
+    def _go_on(self) -> None:
+        assert self._run is not None
+        if not self._changing.restore(self._state):
+            raise damaged(self._run.path)
+        self._state = np.zeros(0, dtype=np.uint8)
+
+    def _record(self, run: Checkpoint) -> None:
+        state = self._changing.state()
+        self._since, self._pause = 0.0, max(_PAUSE, _STATE_SECONDS * state.nbytes)
+        if state.nbytes < LARGEST:
+            run.store(self._job, self._new, self._each, (self._key, (self._next, state)))
+            self._new = []

@@ -28,7 +28,7 @@ from anonymatch.sources.formats.released_look import (
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
-from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
+from anonymatch.sources.formats.text_tables import find_column, read_text_table, shown_separator
 from anonymatch.sources.graph_files import read
 from anonymatch.sources.laws import (
     LAWS,
@@ -61,9 +61,11 @@ from anonymatch.sources.laws import (
     wide_links,
 )
 from anonymatch.sources.log_graph import exponential_graph, passage_graph
+from anonymatch.sources.log_problem import on_clock_of
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.network_graphs import MixGraph, mix_graphs
 from anonymatch.sources.observation import (
+    FLOWS,
     MESSAGES,
     PEOPLE,
     RINGS,
@@ -77,7 +79,13 @@ from anonymatch.sources.observation import (
 from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions, help_text
-from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
+from anonymatch.sources.release import (
+    ColumnCells,
+    Release,
+    kinds_of_people,
+    link_bytes,
+    link_seconds,
+)
 from anonymatch.sources.ring_set import AGE_LAWS, RingSet
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
@@ -87,6 +95,7 @@ from anonymatch.sources.timed_rounds import rounds_of_messages
 
 __all__ = [
     "AGE_LAWS",
+    "FLOWS",
     "LAWS",
     "MESSAGES",
     "PARTS",
@@ -133,6 +142,7 @@ __all__ = [
     "cells_fit",
     "delay_log_density",
     "exponential_graph",
+    "find_column",
     "first_look",
     "guess_law",
     "guess_log_law",
@@ -144,11 +154,14 @@ __all__ = [
     "law_name",
     "law_text",
     "law_usage",
+    "link_bytes",
+    "link_seconds",
     "log_mean_delay",
     "look_at_tables",
     "mean_delay",
     "mix_graphs",
     "observe",
+    "on_clock_of",
     "open_observation",
     "parse_law",
     "passage_graph",

@@ -34,7 +34,7 @@ from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
-from anonymatch.sources.formats.released import require_original
+from anonymatch.sources.formats.released import open_released, require_original
 from anonymatch.sources.formats.released_look import look_at_tables
 from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names, read_rings
 from anonymatch.sources.hints import hinting, law_notes
@@ -44,6 +44,7 @@ from anonymatch.sources.observation import Observation
 from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions
+from anonymatch.sources.release import Release
 
 __all__ = [
     "PARTS",
@@ -61,6 +62,15 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _ROUND = "round"
+# Columns of a table with one row per packet that nothing else has.
+_PACKETS = (
+    {"entered", "entered_at", "arrived_at", "sent_at"},
+    {
+        "left_at",
+        "departed_at",
+        "received_at",
+    },
+)
 # Options of a log of which as many messages came in as out, but perhaps not the same ones.
 _INCOMPLETE = ("loss", "lost", "cover_rate", "cover", "inside_at_start")
 _PLAIN_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[')
@@ -71,6 +81,7 @@ def open_observation(
     options: ReadOptions | None = None,
     *,
     budget: Budget | float | None = None,
+    early: Callable[[Release], None] | None = None,
     **keywords: Any,
 ) -> Observation:
     r"""Read what an attacker saw: edges, messages, a simulator's log, rings, relays, a table.
@@ -83,6 +94,9 @@ def open_observation(
         How it is to be understood.
     budget : float or Budget, optional
         What making the graph may take.
+    early : callable, optional
+        Called with the classes of equal rows of a released table, before a comparison of people and
+        rows that takes long by prediction.
     **keywords
         Instead of ``options``: the fields of :class:`ReadOptions`.
 
@@ -107,7 +121,10 @@ def open_observation(
     law = None if options.law is None or source.reads_law else check_law(options.law)
     if source.open is None:
         return _log(source, file, options, law, budget)
-    observation = source.open(file, options, law, budget)
+    if kind == "released":
+        observation = open_released(file, options, law, budget, early)
+    else:
+        observation = source.open(file, options, law, budget)
     if options.source is None:
         observation = _with_other_reading(kind, file, observation)
     if law is None or source.uses_law:
@@ -317,6 +334,13 @@ def _kind(path: Path, options: ReadOptions) -> str:
             Argument("original"),
             " for released tables; give one",
         )
+    if original and options.law is not None:
+        raise InputError(
+            Argument("law"),
+            " is for message logs and ",
+            Argument("original"),
+            " for released tables; give one",
+        )
     if os.path.isdir(path) and not original:
         return _folder_kind(path)
     with reading(path):
@@ -329,8 +353,10 @@ def _kind(path: Path, options: ReadOptions) -> str:
                 return name
         suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
         suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix
-        look = _LOOKS.get(suffix.lower())
-        return "edges" if look is None else look(path)
+        if suffix.lower() == ".json":
+            return _json_kind(path)
+        look = _TABLES.get(suffix.lower())
+        return "edges" if look is None else look(path, options)
 
 
 def _folder_kind(folder: Path) -> str:
@@ -416,7 +442,7 @@ def holds_relays(path: Path) -> bool:
         return _json_kind(path, guess=False) == "relays"
 
 
-def _text_kind(path: Path) -> str:
+def _text_kind(path: Path, options: ReadOptions) -> str:
     header = _head(path).decode("utf-8", errors="replace")
     for name, source in SOURCE_FORMATS.items():
         if source.header is not None:
@@ -424,25 +450,26 @@ def _text_kind(path: Path) -> str:
             if set(columns) <= set(_columns(header, mark)):
                 return name
     separator = FORMATS[".tsv" if ".tsv" in path.name.lower() else ".csv"].separator
-    return _table_kind(path, _columns(header, separator))
+    return _table_kind(path, _columns(header, separator), options)
 
 
-def _lines_kind(path: Path) -> str:
+def _lines_kind(path: Path, options: ReadOptions) -> str:
     try:
         record = json.loads(_head(path))
     except (ValueError, RecursionError):
-        return "edges"
-    return _table_kind(path, list(record)) if isinstance(record, dict) else "edges"
+        record = None
+    if not isinstance(record, dict):
+        return "edges" if options.law is None else "messages"
+    return _table_kind(path, list(record), options)
 
 
-def _parquet_kind(path: Path) -> str:
+def _parquet_kind(path: Path, options: ReadOptions) -> str:
     from anonymatch.graph import parquet  # imports polars
 
-    return _table_kind(path, parquet.columns(Source(path, packed=False)))
+    return _table_kind(path, parquet.columns(Source(path, packed=False)), options)
 
 
-_LOOKS: dict[str, Callable[[Path], str]] = {
-    ".json": _json_kind,
+_TABLES: dict[str, Callable[[Path, ReadOptions], str]] = {
     ".csv": _text_kind,
     ".tsv": _text_kind,
     ".jsonl": _lines_kind,
@@ -450,12 +477,20 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 }
 
 
-def _table_kind(path: Path, columns: list[str]) -> str:
+def _table_kind(path: Path, columns: list[str], options: ReadOptions) -> str:
+    """What a table is by its columns; with a law or names of columns it is a log."""
     there = {str(column).strip().lower() for column in columns}
+    named = _meanings(options)
+    linked = (there | named).issuperset(LINKS)
+    timed = not (there | named).isdisjoint((*TIMES, "sent"))
+    if options.law is not None or named:
+        return "network" if linked and timed else "messages"
     if has_ring_columns(columns):
         return "rings"
-    if there.issuperset(LINKS) and not there.isdisjoint((*TIMES, "sent")):
+    if linked and timed:
         return "network"
+    if all(there & ends for ends in _PACKETS):
+        return "messages"
     if there.isdisjoint(TIMES):
         if _ROUND in there:
             raise InputError(
@@ -472,6 +507,15 @@ def _table_kind(path: Path, columns: list[str]) -> str:
             Argument("source"),
         )
     return "messages"
+
+
+def _meanings(options: ReadOptions) -> set[str]:
+    """Meanings of columns that the caller names."""
+    if not options.columns:
+        return set()
+    from anonymatch.sources.formats.message_tables import column_names  # imports polars
+
+    return set(column_names(options.columns))
 
 
 def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:

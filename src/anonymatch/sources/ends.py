@@ -26,15 +26,15 @@ def with_ends(
         if reach is None or len(arrivals) < _SOME or reach <= 0.25 * lasted:
             return observation
         short = (
-            f"The log lasts {lasted:.3g} s, too short to leave out what is within {reach:.3g} s of "
-            "its ends: figures of its first and last messages say little about the system"
+            f"The log lasts {lasted:.3g} s, too short to leave out messages within {reach:.3g} s "
+            "of its ends: figures of its first and last messages describe the system poorly"
         )
         return replace(observation, notes=(*observation.notes, short))
     number = int(np.count_nonzero(edge))
     note = Message(
         f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
-        f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: what "
-        "came before and after was not seen (",
+        f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: "
+        "the traffic before and after the log is not observed (",
         Argument("whole_log"),
         " keeps them)",
     )

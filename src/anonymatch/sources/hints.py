@@ -174,7 +174,8 @@ def hinting(messages: Messages, law: Law, *, unit: str | None) -> Iterator[None]
     try:
         yield
     except InputError as error:
-        hint = unit_hint(messages.arrivals) if unit is None and messages.dates is None else None
+        times = messages.arrivals + messages.origin
+        hint = unit_hint(times) if unit is None and messages.dates is None else None
         hints = [hint] if hint is not None else list(scale_notes(messages, law))
         if not hints:
             raise

@@ -152,6 +152,8 @@ def _all_inside(problem: LogProblem, conditions: Conditions) -> bool:
     """
     if conditions.lost is not None or conditions.drained:
         return False
+    if conditions.loss == 0.0:
+        return True
     return conditions.cover is None or problem.law.has_density
 
 

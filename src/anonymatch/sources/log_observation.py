@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.numbers import percent
 from anonymatch.base.text import Argument, Message, several
 from anonymatch.graph import Graph
 from anonymatch.measures import mixes
+from anonymatch.sources.laws import DelayLaw, Erlang, Hops, Law, Linked
 from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.observation import MESSAGES, Observation, Passage
 
 __all__ = ["arrival_rate", "cover_notes", "lost_note", "observation_of", "truth_notes"]
+
+
+_FEW_ROWS = 20  # of which many may have the same time by chance
+_TIED = 0.01  # of the rows that may share a time with one of the other direction
 
 
 def observation_of(
@@ -28,6 +35,8 @@ def observation_of(
     """The observation of a log with a graph or a passage, and notes on both."""
     nowhere = () if graph is None else (None,) * lost
     mean, longest = problem.delays()
+    ties = _ties(problem)
+    tied = _tie_notes(ties, passage)
     return Observation(
         graph=graph,
         passage=passage,
@@ -41,13 +50,24 @@ def observation_of(
         rate=arrival_rate(problem.log.arrivals),
         cover=_cover_share(problem, spare, followed=passage is not None),
         lost=lost,
-        notes=(*problem.log.notes, *_flag_notes(problem), *notes),
+        notes=(*problem.log.notes, *_flag_notes(problem), *tied, *notes),
         gone=_gone(problem),
+        hops=_hops(problem.law),
         ceiling=None if lost or spare else _ceiling(problem),
         timed=graph is not None,
         arrivals=problem.log.arrivals[problem.ins],
         departures=problem.log.departures[problem.outs],
+        rounding=None if ties is None else ties[1],
     )
+
+
+def _hops(law: Law) -> int:
+    """Mixes that a message passes under a law."""
+    if isinstance(law, Linked):
+        return _hops(law.law)
+    if isinstance(law, Erlang):
+        return law.hops
+    return len(law.means) if isinstance(law, Hops) else 1
 
 
 def arrival_rate(arrivals: Floats) -> float | None:
@@ -99,6 +119,53 @@ def _flag_notes(problem: LogProblem) -> list[str]:
     return notes
 
 
+def _ties(problem: LogProblem) -> tuple[float, float] | None:
+    """Share of the rows that tie with one of the other direction, and the step of the times.
+
+    None if there are few such rows. Messages that a mix flushes together leave at one time by its
+    law. The step is a low quantile of the gaps, so that a few rows with finer times do not count.
+    """
+    came, left = problem.log.arrivals[problem.ins], problem.log.departures[problem.outs]
+    rows = len(came) + len(left)
+    if problem.law.flush is not None or rows < _FEW_ROWS:
+        return None
+    share = float(np.isin(came, left).sum() + np.isin(left, came).sum()) / rows
+    if share <= _TIED:
+        return None
+    gaps = np.diff(np.unique(np.concatenate((came, left))))
+    step = float(np.quantile(gaps, 0.01, method="lower")) if len(gaps) else math.inf
+    return None if _holds_longer(problem.law, step) else (share, step)
+
+
+def _holds_longer(law: Law, step: float) -> bool:
+    """Whether the law delays every message by at least the step, so that its order is known."""
+    if not isinstance(law, DelayLaw) or not law.has_density or not math.isfinite(step):
+        return False
+    return float(law.log_survival(np.array([step]))[0]) >= 0.0
+
+
+def _tie_notes(ties: tuple[float, float] | None, passage: Passage | None) -> list[str]:
+    """A note on times that are rounded, so that the order of many rows is unknown."""
+    if ties is None:
+        return []
+    share, gap = ties
+    step = f"{gap:.3g} s or more" if math.isfinite(gap) else "the length of the log"
+    tied = f"{percent(share)} of the rows have the time of a row in the other direction"
+    unknown = f"times are rounded to {step}, and the order of these rows is unknown"
+    first = "Values of figures assume that messages in come before messages out of the same time"
+    off = "can be far too high"
+    if passage is not None and not passage.at_once:
+        first = "Values of figures assume that no message leaves at the time at which it came in"
+        off = "can be wrong"
+    ends = "An attacker with exact times may learn everything"
+    if passage is not None and math.isfinite(gap):
+        ends = (
+            "Intervals include what an attacker with exact times learns, estimated from times "
+            "drawn within this step"
+        )
+    return [f"{tied}: {unknown}. {first}, and {off}. {ends}. Record times with more digits"]
+
+
 def lost_note(lost_slots: int, linked: int, *, late: bool) -> str:
     """A note on messages in that never came out."""
     are = "is" if lost_slots == 1 else "are"
@@ -114,12 +181,12 @@ def lost_note(lost_slots: int, linked: int, *, late: bool) -> str:
 
 
 def cover_notes(spare: int, alone: int) -> list[str]:
-    """A note on messages out that are nobody's, if there are some."""
+    """Return a note on cover traffic among the messages out, if there is some."""
     if not spare:
         return []
     are = "is" if spare == 1 else "are"
-    known = f"; for {alone} of them there is no possible sender" if alone else ""
-    return [f"{several(spare, 'message')} out {are} nobody's{known}"]
+    known = f"; {alone} of them cannot have any sender in the log" if alone else ""
+    return [f"{several(spare, 'message')} out {are} cover traffic{known}"]
 
 
 def truth_notes(problem: LogProblem, possible: Callable[[Ints, Ints], Bools]) -> list[str]:

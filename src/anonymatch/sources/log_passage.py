@@ -18,8 +18,8 @@ def with_loss(problem: LogProblem, conditions: Conditions, loss: float) -> Obser
     lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
     observation = observed_passage(problem, passage_of(problem, lossy))
     note = Message(
-        f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
-        "at the end (",
+        f"Estimated probability that a message is lost: {loss:.3g}. More messages are missing "
+        "than can be inside at the end (",
         Argument("loss", ...),
         ")",
     )
@@ -30,7 +30,7 @@ def observed_passage(problem: LogProblem, passage: Passage) -> Observation:
     """The observation of a log that is followed by what is inside."""
     inside = max(problem.n_in - problem.n_out, 0)
     conditioned = passage.conditions is not None  # then its answers tell what became of the others
-    notes = [lost_note(inside, problem.n_in, late=False)] if inside and not conditioned else []
+    notes = [lost_note(inside, problem.n_in, late=True)] if inside and not conditioned else []
     notes += truth_notes(problem, lambda i, j: passage.arrivals[i] <= passage.departures[j])
     return observation_of(problem, passage=passage, lost=inside, notes=notes)
 

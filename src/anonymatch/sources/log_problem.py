@@ -13,11 +13,11 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Piece, quoted, several
 from anonymatch.sources.candidates import Candidates
 from anonymatch.sources.labels import labels
-from anonymatch.sources.laws import Law
+from anonymatch.sources.laws import Law, Linked
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Passage
 
-__all__ = ["LogProblem", "near_an_end"]
+__all__ = ["LogProblem", "near_an_end", "on_clock_of"]
 
 _FEWEST = 0.5  # of the messages that must be left where those near an end are left out
 
@@ -34,6 +34,8 @@ class LogProblem:
         Who they are of.
     users, behaviours : tuple
         Their names; the same tuples if nobody has several messages.
+    recorded : Messages
+        The log with the times that its reader knows, which errors show.
     """
 
     log: Messages
@@ -44,9 +46,12 @@ class LogProblem:
     receivers: tuple[Hashable, ...]
     users: tuple[Hashable, ...]
     behaviours: tuple[Hashable, ...]
+    recorded: Messages
 
     @classmethod
-    def of(cls, log: Messages, law: Law, *, visible: bool = False) -> LogProblem:
+    def of(
+        cls, log: Messages, law: Law, *, visible: bool = False, recorded: Messages | None = None
+    ) -> LogProblem:
         """``visible``: the attacker sees the flags, so that what they mark is left out."""
         lost, cover = (log.lost, log.cover) if visible else (None, None)
         ins, outs = _unflagged(lost, log.n_in), _unflagged(cover, log.n_out)
@@ -60,6 +65,7 @@ class LogProblem:
             receivers=receivers,
             users=labels(senders, "sender"),
             behaviours=labels(receivers, "receiver"),
+            recorded=log if recorded is None else recorded,
         )
 
     @property
@@ -180,7 +186,7 @@ class LogProblem:
         """
         first = int(outs[0])
         name = quoted(self.behaviours[first])
-        time = self.log.moment(self.log.departures[self.outs[first]])
+        time = self.log.moment(self.recorded.departures[self.outs[first]])
         which = f"message out {name} at {time}: nobody can have sent it"
         if len(outs) > 1:
             which = f"nobody can have sent {len(outs)} messages out, first {name} at {time},"
@@ -205,7 +211,7 @@ class LogProblem:
         """That no message out fits these messages in, which so many losses would explain."""
         first = int(users[0])
         name = quoted(self.users[first])
-        time = self.log.moment(self.log.arrivals[self.ins[first]])
+        time = self.log.moment(self.recorded.arrivals[self.ins[first]])
         which = f"message in {name} at {time}: no message out fits it"
         if len(users) > 1:
             which = f"no message out fits {len(users)} messages in, first {name} at {time},"
@@ -214,6 +220,14 @@ class LogProblem:
             Argument("lost", lost),
             ")",
         )
+
+
+def on_clock_of(law: Law, messages: Messages) -> Messages:
+    """The log with times that the clock of a law understands, if the law has one."""
+    rule = law.law.flush if isinstance(law, Linked) else law.flush
+    if not messages.origin or rule is None or rule.interval is None:
+        return messages
+    return messages.on_clock(rule.interval)
 
 
 def _unflagged(flags: Bools | None, size: int) -> Ints:

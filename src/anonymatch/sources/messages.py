@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,14 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
 
-__all__ = ["LATEST", "Messages", "check_messages", "in_words"]
+__all__ = [
+    "LATEST",
+    "Messages",
+    "check_messages",
+    "decimal_text",
+    "in_words",
+    "nanoseconds_of",
+]
 
 
 LATEST = 1e30
@@ -46,6 +54,9 @@ class Messages:
     dates : {"UTC", "local"}, optional
         Times are seconds since 1970, in UTC or in a zone that is not told, and are shown and
         written as date-times.
+    origin : float
+        Seconds that were subtracted from all times, so that nanoseconds of our days stay apart:
+        float64 holds a time since 1970 to a quarter of a microsecond only.
     notes : tuple of str
         What a reader must know about the log; each a sentence.
 
@@ -63,6 +74,7 @@ class Messages:
     cover: Bools | None = field(default=None, repr=False)
     lost: Bools | None = field(default=None, repr=False)
     dates: str | None = field(default=None, repr=False)
+    origin: float = field(default=0.0, repr=False)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -90,6 +102,7 @@ class Messages:
         cover: npt.ArrayLike | None = None,
         lost: npt.ArrayLike | None = None,
         dates: str | None = None,
+        origin: float = 0.0,
         notes: tuple[str, ...] = (),
     ) -> Messages:
         """Messages from both sides in any order; ``truth`` counts departures as they are given.
@@ -125,6 +138,7 @@ class Messages:
             cover=None if hidden is None else hidden[then],
             lost=None if gone is None else gone[first],
             dates=dates,
+            origin=origin,
             notes=notes,
         )
 
@@ -157,11 +171,63 @@ class Messages:
 
     def moment(self, time: float) -> str:
         """A time of this log as its reader writes it."""
-        return in_words(time, self.dates)
+        return in_words(time, self.dates, self.origin)
 
-    def moments_apart(self, earlier: float, later: float) -> tuple[str, str]:
-        """Two times that are not the same in words that are not, each on its side of the other."""
-        return _rounded(earlier, self.dates, up=False), _rounded(later, self.dates, up=True)
+    def on_clock(self, interval: float) -> Messages:
+        """The log with times counted from a multiple of ``interval`` seconds."""
+        later = math.fmod(self.origin, interval)
+        if later == 0.0:
+            return self
+        return replace(
+            self,
+            arrivals=self.arrivals + later,
+            departures=self.departures + later,
+            origin=self.origin - later,
+        )
+
+    def between(self, begin: float | None, end: float | None) -> Messages:
+        """Return the messages seen from ``begin`` to ``end``; a note tells what is left out.
+
+        Examples
+        --------
+        >>> log = Messages(arrivals=[0, 1, 2], departures=[2, 4], senders="abc", receivers="xy")
+        >>> part = log.between(1, 3)
+        >>> part, part.notes
+        (Messages(2 in, 1 out, 1 to 2 s), ('1 row before 1 s and 1 row after 3 s are left out',))
+        """
+        sides = (self.arrivals, self.departures)
+        before = [0 if begin is None else int(np.searchsorted(one, begin)) for one in sides]
+        ends = [
+            len(one) if end is None else int(np.searchsorted(one, end, side="right"))
+            for one in sides
+        ]
+        counts = sum(before), sum(len(one) - stop for one, stop in zip(sides, ends, strict=True))
+        if not any(counts):
+            return self
+        left_out = [
+            f"{several(number, 'row')} {word} {self.moment(time)}"
+            for number, word, time in zip(counts, ("before", "after"), (begin, end), strict=True)
+            if number and time is not None
+        ]
+        if sum(counts) == self.n_in + self.n_out:
+            raise InputError(f"all rows are left out: {' and '.join(left_out)}; check the times")
+        came, left = (slice(first, last) for first, last in zip(before, ends, strict=True))
+        truth = None
+        if self.truth is not None:
+            inside = (self.truth >= left.start) & (self.truth < left.stop)
+            truth = np.where(inside, self.truth - left.start, -1)[came]
+        are = "is" if sum(counts) == 1 else "are"
+        return replace(
+            self,
+            arrivals=self.arrivals[came],
+            departures=self.departures[left],
+            senders=self.senders[came],
+            receivers=self.receivers[left],
+            truth=truth,
+            cover=None if self.cover is None else self.cover[left],
+            lost=None if self.lost is None else self.lost[came],
+            notes=(*self.notes, f"{' and '.join(left_out)} {are} left out"),
+        )
 
     def _truth(self, given: object) -> Ints:
         truth = wholes(given, "truth", least=-1)
@@ -193,28 +259,47 @@ class Messages:
         return _fixed(truth)
 
 
-def in_words(time: float, dates: str | None) -> str:
+def in_words(time: float, dates: str | None, origin: float = 0.0) -> str:
     """Seconds, or the date-time that they are since 1970, to the microsecond.
+
+    Times after an ``origin`` are written to the nanosecond.
 
     Examples
     --------
     >>> in_words(12.5, None), in_words(1.8e9, "UTC"), in_words(0.25, "local")
     ('12.5 s', '2027-01-15T08:00:00Z', '1970-01-01T00:00:00.250000')
+    >>> in_words(2e-9, None, 1.8e9), in_words(2e-9, "UTC", 1.8e9)
+    ('1800000000.000000002 s', '2027-01-15T08:00:00.000000002Z')
     """
-    if dates is None:
+    if origin:
+        nanoseconds = nanoseconds_of(time, origin)
+        if dates is None:
+            return f"{decimal_text(nanoseconds)} s"
+        moment = str(np.datetime64(nanoseconds, "ns")).rstrip("0").removesuffix(".")
+    elif dates is None:
         return f"{round(float(time), 6):.15g} s"
-    moment = str(np.datetime64(round(float(time) * 1e6), "us")).removesuffix(".000000")
+    else:
+        moment = str(np.datetime64(round(float(time) * 1e6), "us")).removesuffix(".000000")
     return f"{moment}Z" if dates == "UTC" else moment
 
 
-def _rounded(time: float, dates: str | None, *, up: bool) -> str:
-    """A time in words that are not later than it; ``up``: not earlier."""
-    near = round(float(time), 6)
-    if near == time or (near > time) == up:
-        return in_words(near, dates)
-    if dates is None:
-        return f"{float(time)!r} s"
-    return in_words(near + (1e-6 if up else -1e-6), dates)
+def nanoseconds_of(time: float, origin: float) -> int:
+    """Nanoseconds from 0 to a time that is counted from ``origin``."""
+    whole = math.floor(origin)
+    return whole * 10**9 + round((float(time) + (origin - whole)) * 1e9)
+
+
+def decimal_text(nanoseconds: int) -> str:
+    """Seconds with all digits.
+
+    Examples
+    --------
+    >>> decimal_text(1_500_000_000), decimal_text(-2), decimal_text(3 * 10**9)
+    ('1.5', '-0.000000002', '3')
+    """
+    whole, part = divmod(abs(nanoseconds), 10**9)
+    digits = f"{whole}.{part:09d}".rstrip("0").removesuffix(".")
+    return f"-{digits}" if nanoseconds < 0 else digits
 
 
 def check_messages(messages: object) -> None:

@@ -65,9 +65,15 @@ def too_many_missing(problem: LogProblem, conditions: Conditions, runs: Candidat
 
 
 def needed_loss(problem: LogProblem, conditions: Conditions) -> float:
-    """The share of messages that are missing beside those expected inside: of one at least."""
+    """The probability of a loss under which as many messages are missing as are expected to be.
+
+    Messages inside at the end are missing whether or not they will be lost: losses show only in
+    the others. At least one message is taken as lost, and never all of them.
+    """
     mean, _ = _expected_inside(problem, conditions.end)
-    return max(_still_inside(problem, conditions) - mean, 1.0) / (problem.n_in + 1.0)
+    lost = max(_still_inside(problem, conditions) - mean, 1.0)
+    most = problem.n_in / (problem.n_in + 1.0)
+    return min(lost / max(problem.n_in - mean, 1.0), most)
 
 
 def _expected_inside(problem: LogProblem, end: float) -> tuple[float, float]:
@@ -79,7 +85,9 @@ def _expected_inside(problem: LogProblem, end: float) -> tuple[float, float]:
 
 
 def loss_of_flushes(problem: LogProblem, end: float) -> float:
-    """The share of messages that a flush mix must have lost: they cannot all be inside."""
+    """The probability of a loss in a flush mix, if the missing messages cannot all be inside."""
     missing = problem.n_in - problem.n_out
     inside, most = problem.law.inside_at_end(problem.log.arrivals[problem.ins], end)
-    return (missing - inside) / problem.n_in if missing > most else 0.0
+    if missing <= most:
+        return 0.0
+    return min((missing - inside) / (problem.n_in - inside), problem.n_in / (problem.n_in + 1.0))

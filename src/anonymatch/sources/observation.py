@@ -13,7 +13,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.graph import Graph, thumbnail
-from anonymatch.measures import LinkedNetwork
+from anonymatch.measures import LinkedNetwork, MixRates
 from anonymatch.sources.laws import Law
 from anonymatch.sources.release import Release
 from anonymatch.sources.ring_set import RingSet
@@ -91,6 +91,8 @@ class Conditions:
         Whether the cover of a flush mix is held back and sent on like messages.
     inside_at_start : float or None
         Messages inside at the beginning, on average.
+    mid_traffic : bool
+        Whether the observation starts in mid traffic, so that `inside_at_start` is to be estimated.
     flagged, estimated : frozenset of str
         Those of these attributes that the flags of the log say, and that were estimated from it;
         all others are given.
@@ -105,6 +107,7 @@ class Conditions:
     drained: bool = False
     cover_in_pool: bool = False
     inside_at_start: float | None = None
+    mid_traffic: bool = False
     flagged: frozenset[str] = frozenset()
     estimated: frozenset[str] = frozenset()
 
@@ -112,12 +115,13 @@ class Conditions:
     def silent(self) -> bool:
         """Whether nothing is said of losses, cover and what was inside at the beginning."""
         given = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
-        return all(one is None for one in given) and not self.drained
+        return all(one is None for one in given) and not (self.drained or self.mid_traffic)
 
     @property
     def clean(self) -> bool:
         """Whether there are no losses, no cover and nothing inside before, by what is known."""
-        return not any((self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start))
+        given = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
+        return not any((*given, self.mid_traffic))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -175,6 +179,11 @@ class Network:
         Of all mixes; None if they choose uniformly among those inside.
     n_sent : int
         Packets that came in, with those that are cover.
+    rates : MixRates or None
+        Delays, losses, cover traffic and packets inside at the start, by mix; None if no packet is
+        lost, made or inside before the log, so that delays do not matter.
+    lost_at : array of float or None
+        By event, the probability that a packet is lost that a corrupt mix never sends on.
     """
 
     links: LinkedNetwork = field(repr=False)
@@ -183,12 +192,20 @@ class Network:
     corrupt: tuple[str, ...] = ()
     law: Law | None = None
     n_sent: int
+    rates: MixRates | None = field(default=None, repr=False)
+    lost_at: Floats | None = field(default=None, repr=False)
 
     @property
     def came(self) -> Floats:
         """When packets came in, with those that are cover."""
         times: Floats = self.times[self.links.events.from_ == OUTSIDE]
         return times
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether mixes send loops, so that figures are approximate."""
+        rates = self.rates
+        return rates is not None and (rates.loops is not None or rates.absorbed is not None)
 
     @property
     def n_layers(self) -> int:
@@ -233,6 +250,9 @@ class Observation(Summarised):
         Users near an end of the log, whose figures say little about the system.
     gone : array of bool, optional
         Users known never to come out, where the truth is known.
+    hops : int
+        Mixes that a message passes, by its law; several of which only the ends are seen hide more
+        than from an attacker on the links.
     ceiling : float, optional
         Most entropy of a message on average, whatever the mix, with as many inside.
     rings : RingSet, optional
@@ -242,6 +262,9 @@ class Observation(Summarised):
     arrivals, departures : array of float, optional
         Of a log: when users came in and behaviours went out, in seconds and in their order, without
         places for lost users.
+    rounding : float, optional
+        Seconds to which the times of a log are rounded, if messages in and out share times often
+        enough for their unknown order to change the figures. Infinite if the log has one time.
     """
 
     graph: Graph | None = None
@@ -261,11 +284,13 @@ class Observation(Summarised):
     notes: tuple[str, ...] = ()
     edge: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    hops: int = 1
     ceiling: float | None = None
     rings: RingSet | None = field(default=None, repr=False)
     timed: bool = False
     arrivals: Floats | None = field(default=None, repr=False)
     departures: Floats | None = field(default=None, repr=False)
+    rounding: float | None = None
 
     @property
     def true_delays(self) -> Floats | None:

@@ -29,6 +29,7 @@ from functools import partial
 
 import numpy as np
 
+from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
@@ -36,11 +37,16 @@ from anonymatch.measures import rounding
 from anonymatch.running import Budget
 from anonymatch.sources.ends import with_ends
 from anonymatch.sources.laws import Law, Linked, check_law
-from anonymatch.sources.log_conditions import conditions_of, moment_of, with_start
+from anonymatch.sources.log_conditions import (
+    conditions_of,
+    in_mid_traffic,
+    observed_part,
+    with_start,
+)
 from anonymatch.sources.log_graph import observed_graph
 from anonymatch.sources.log_observation import arrival_rate
 from anonymatch.sources.log_passage import observed_passage, passage_of, with_loss
-from anonymatch.sources.log_problem import LogProblem
+from anonymatch.sources.log_problem import LogProblem, on_clock_of
 from anonymatch.sources.messages import Messages, check_messages
 from anonymatch.sources.missing_messages import check_inside, leaves_some_inside, loss_of_flushes
 from anonymatch.sources.observation import Conditions, Observation
@@ -56,6 +62,7 @@ def observe(
     lost: int | None = None,
     cover_rate: float | None = None,
     cover: int | None = None,
+    since: float | str | None = None,
     until: float | str | None = None,
     drained: bool = False,
     inside_at_start: float | None = None,
@@ -79,8 +86,10 @@ def observe(
         Messages out a second, on average, that are nobody's.
     cover : int, optional
         Instead: so many messages out are nobody's.
-    until : float or str, optional
-        When the log ends, in seconds or as a date-time; with its last event unless told.
+    since, until : float or str, optional
+        Start and end of the observation, in seconds or as date-times; default: the first and the
+        last event. Earlier and later events are left out. Messages that were inside at the start
+        have a departure and no arrival.
     drained : bool
         Whether nothing was left inside when the log ended.
     inside_at_start : float, optional
@@ -133,30 +142,49 @@ def observe(
     """
     check_messages(messages)
     rule = check_law(law)
-    if isinstance(rule, Linked):
-        return _off_links(
-            messages,
-            rule,
-            until,
-            partial(
-                observe,
-                law=rule.law,
-                loss=loss,
-                lost=lost,
-                cover_rate=cover_rate,
-                cover=cover,
-                drained=drained,
-                inside_at_start=inside_at_start,
-                cover_in_pool=cover_in_pool,
-                cover_visible=cover_visible,
-                whole_log=whole_log,
-                budget=budget,
-            ),
-            drained=drained,
-        )
-    problem = LogProblem.of(messages, rule, visible=cover_visible)
+    messages = on_clock_of(rule, messages)
+    messages, begin, end = observed_part(messages, since, until)
+    observed = partial(
+        _observed_log,
+        loss=loss,
+        lost=lost,
+        cover_rate=cover_rate,
+        cover=cover,
+        drained=drained,
+        inside_at_start=inside_at_start,
+        cover_in_pool=cover_in_pool,
+        cover_visible=cover_visible,
+        whole_log=whole_log,
+        budget=budget,
+    )
+    if not isinstance(rule, Linked):
+        return observed(messages, rule, begin, end, recorded=messages)
+    number = None if lost is None else whole(lost, "lost")
+    return _off_links(messages, rule, begin, end, observed, drained=drained, loss=loss, lost=number)
+
+
+def _observed_log(
+    messages: Messages,
+    rule: Law,
+    begin: float | None,
+    end: float | None,
+    *,
+    recorded: Messages,
+    loss: float | None,
+    lost: int | None,
+    cover_rate: float | None,
+    cover: int | None,
+    drained: bool,
+    inside_at_start: float | None,
+    cover_in_pool: bool,
+    cover_visible: bool,
+    whole_log: bool,
+    budget: Budget | float | None,
+) -> Observation:
+    """Observe a log of one mix; errors show the times of the log as it was ``recorded``."""
+    problem = LogProblem.of(messages, rule, visible=cover_visible, recorded=recorded)
     conditions, notes = conditions_of(
-        problem, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
+        problem, loss, lost, cover_rate, cover, begin, end, drained=drained, visible=cover_visible
     )
     if cover_in_pool:
         if rule.flush is None:
@@ -166,9 +194,13 @@ def observe(
         conditions = replace(conditions, cover_in_pool=True)
     if inside_at_start is not None:
         conditions = with_start(conditions, rule, inside_at_start)
+    elif begin is not None:
+        conditions, remarks = in_mid_traffic(problem, conditions)
+        notes += remarks
     phase = _phase(rule, messages.departures)
     try:
         observation = _observed(problem, conditions, Budget.of(budget))
+        _check_zeros(observation, problem, conditions, empty=begin is None)
     except InputError as error:
         if phase is None:
             raise
@@ -182,22 +214,48 @@ def observe(
 def _off_links(
     messages: Messages,
     linked: Linked,
-    until: float | str | None,
+    since: float | None,
+    until: float | None,
     observed: Callable[..., Observation],
     *,
     drained: bool,
+    loss: float | None,
+    lost: int | None,
 ) -> Observation:
-    """The log as the mix sees it: messages out by the time at which they left it for the links.
+    """Observe the log as the mix sees it: messages out by the time at which they left the mix.
 
-    Messages in that came so late that none of them can have come out came in just after the end.
-    They are inside, or lost; if nothing was left inside they are left out, as nobody saw them.
+    A message in that came too late to come out gets the moment just after the end as its arrival.
+    Such a message is still inside, or lost. If nothing was left inside, it is lost. It is left out
+    if nothing is said of losses.
+
+    Messages out that left the mix before the observation began can only be of earlier messages in.
     """
     seconds = linked.seconds
+    if since is not None:
+        early = int(np.searchsorted(messages.departures, since + seconds, side="left"))
+        messages = _without_departures(messages, early)
     departures = messages.departures - seconds
     last = max(times[-1] for times in (messages.arrivals, messages.departures) if len(times))
-    end = (float(last) if until is None else moment_of(until)) - seconds
+    end = (float(last) if until is None else until) - seconds
     late = messages.n_in - int(np.searchsorted(messages.arrivals, end, side="right"))
-    number = messages.n_in - late if drained else messages.n_in
+    if drained and lost is not None and lost < late:
+        came = f"{several(late, 'message')} in came too late to come out"
+        raise InputError(
+            Argument("lost"),
+            f" is {lost}, but {came}; give {late} or more, or leave out ",
+            Argument("drained"),
+        )
+    if drained and loss == 0.0 and late:
+        came = f"{several(late, 'message')} in came too late to come out"
+        raise InputError(
+            Argument("loss"),
+            f" is 0 and nothing was left inside, but {came}; give ",
+            Argument("lost", late),
+            " instead, or leave out ",
+            Argument("drained"),
+        )
+    left_out = drained and not lost and not loss
+    number = messages.n_in - late if left_out else messages.n_in
     just_after = end + 4.0 * rounding(max(abs(end), seconds))
     arrivals = np.minimum(messages.arrivals[:number], just_after)
     truth = None if messages.truth is None else messages.truth[:number].copy()
@@ -212,8 +270,11 @@ def _off_links(
         departures=departures,
         truth=truth,
     )
-    observation = observed(shifted, until=just_after if late and not drained else end)
-    then = "left out" if drained else "still inside at the end, or lost"
+    until = just_after if late and not left_out else end
+    observation = observed(shifted, linked.law, since, until, recorded=messages)
+    then = "still inside at the end, or lost"
+    if drained:
+        then = "left out" if left_out else "lost"
     are = "is" if late == 1 else "are"
     notes = [f"{several(late, 'message')} in came too late to come out, and {are} {then}"]
     return replace(
@@ -224,6 +285,18 @@ def _off_links(
         rate=arrival_rate(messages.arrivals[:number]),
         departures=None if observation.departures is None else observation.departures + seconds,
         notes=(*observation.notes, *(notes if late else ())),
+    )
+
+
+def _without_departures(messages: Messages, number: int) -> Messages:
+    """The log without its first messages out."""
+    truth = None if messages.truth is None else np.maximum(messages.truth - number, -1)
+    return replace(
+        messages,
+        departures=messages.departures[number:],
+        receivers=messages.receivers[number:],
+        cover=None if messages.cover is None else messages.cover[number:],
+        truth=truth,
     )
 
 
@@ -263,7 +336,9 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return observed_passage(problem, passage)
-    if law.has_density and (conditions.loss or conditions.cover_rate):
+    if law.has_density and any(
+        (conditions.loss, conditions.cover_rate, conditions.inside_at_start)
+    ):
         return observed_passage(problem, passage_of(problem, conditions))
     if law.has_density and leaves_some_inside(problem, conditions):
         check_inside(problem, conditions)
@@ -278,6 +353,37 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
                 Argument(number),
             )
     return observed_graph(problem, conditions, budget)
+
+
+def _check_zeros(
+    observation: Observation, problem: LogProblem, conditions: Conditions, *, empty: bool
+) -> None:
+    """Refuse a graph with lost messages or cover if the caller says that there are none.
+
+    ``empty``: whether no message was inside at the start. Passages are checked where they are
+    followed.
+    """
+    if observation.graph is None:
+        return
+    lost = observation.lost
+    if lost and conditions.loss == 0.0 and conditions.drained:
+        raise InputError(
+            Argument("loss"),
+            f" is 0 and nothing was left inside, but {several(problem.n_in, 'message')} came in "
+            f"and only {problem.n_in - lost} of them can have left; give ",
+            Argument("lost", lost),
+            " instead, or leave out ",
+            Argument("drained"),
+        )
+    spare = problem.n_out - (problem.n_in - lost)
+    if spare and conditions.cover_rate == 0.0 and empty:
+        raise InputError(
+            Argument("cover_rate"),
+            f" is 0, but {several(problem.n_out, 'message')} left and only {problem.n_out - spare} "
+            "of them can be of messages that came in; give ",
+            Argument("cover", spare),
+            " instead",
+        )
 
 
 def _with_ends(

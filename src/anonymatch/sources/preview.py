@@ -62,10 +62,12 @@ def guess_log_law(messages: Messages) -> LawGuess | None:
     'timed:10'
     """
     came, left = _real(messages.lost, messages.n_in), _real(messages.cover, messages.n_out)
-    arrivals, departures = messages.arrivals[came], messages.departures[left]
-    guess = guess_flushes(arrivals, departures)
+    # A clock is recognised by absolute times, which may be coarser than single delays.
+    arrivals = messages.arrivals + messages.origin
+    departures = messages.departures + messages.origin
+    guess = guess_flushes(arrivals[came], departures[left])
     if guess is None and not (came.all() and left.all()):  # cover that is held back like messages
-        guess = guess_flushes(messages.arrivals, messages.departures)
+        guess = guess_flushes(arrivals, departures)
     if guess is not None or messages.truth is None:
         return guess
     return guess_law(messages.true_delays())

@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymatch.sources.formats import LINKED, LOGS, SOURCES
 from anonymatch.sources.laws import Law, law_usage
+from anonymatch.sources.network_conditions import PerMix
 
 __all__ = ["ReadOptions", "help_text"]
 
@@ -39,12 +40,16 @@ class ReadOptions:
         The messages out, if the file has only those in.
     unit : {"s", "ms", "us", "ns"}, optional
         Of the times in a message log.
-    loss, lost, cover_rate, cover, until, drained, inside_at_start, cover_in_pool, \
-cover_visible, whole_log
-        Of message logs, as for :func:`~anonymatch.sources.observing.observe`.
+    columns : mapping or str, optional
+        Names of columns of a message log or a link log by what they mean:
+        ``{"time": "timestamp_ms", "direction": "dir", "user": "src", "behaviour": "dst"}``.
+    loss, lost, cover_rate, cover, loop_rate, since, until, drained, inside_at_start, \
+cover_in_pool, cover_visible, whole_log
+        Of message logs, as for :func:`~anonymatch.sources.observing.observe`; of networks, as for
+        :func:`~anonymatch.sources.formats.network_files.read_network`.
     original : path, optional
         The table before release; the file is the released one.
-    identifiers, sensitive, name, hierarchies, tolerance
+    identifiers, sensitive, name, hierarchies, tolerance, missing
         As for :func:`~anonymatch.sources.formats.released.read_released`.
     longest_delay, strays, align
         As for :func:`~anonymatch.sources.formats.mixmatch.read_flow_pairs`.
@@ -62,7 +67,7 @@ cover_visible, whole_log
     {'law': 'window:1,5', 'unit': 'ms'}
     """
 
-    law: Law | str | None = field(
+    law: Law | str | Mapping[str, Law | str] | None = field(
         default=None,
         metadata=_option(lambda: f"How messages are delayed, in seconds: {law_usage()}."),
     )
@@ -72,54 +77,96 @@ cover_visible, whole_log
     )
     unit: str | None = field(
         default=None,
-        metadata=_option("Of times: s, ms, us or ns (s unless told).", _FILE | _NETWORK),
+        metadata=_option("Unit of times: s, ms, us or ns [default: s].", _FILE | _NETWORK),
+    )
+    columns: Mapping[str, str] | Sequence[str] | None = field(
+        default=None,
+        metadata=_option(
+            "Column names of the log: time=ts,direction=dir,user=src,behaviour=dst; also from, to, "
+            "entered, left, name, message, cover, lost.",
+            _FILE | _NETWORK,
+        ),
     )
     departures: Path | None = field(
         default=None, metadata=_option("Messages out, if FILE has only those in.", _FILE)
     )
-    loss: float | None = field(
-        default=None, metadata=_option("Probability of a message to be lost on its way.", LOGS)
+    loss: PerMix | None = field(
+        default=None,
+        metadata=_option(
+            "Probability that a message is lost; in networks per hop, or by mix: m1=0.01,m2=0.02.",
+            LOGS | _NETWORK,
+        ),
     )
     lost: int | None = field(
         default=None,
         metadata=_option(
-            "Instead: so many messages in were lost, beyond those still inside at the end.", LOGS
+            "Number of lost messages, excluding those still in the mix when the log ends (instead "
+            "of --loss).",
+            LOGS,
         ),
     )
-    cover_rate: float | None = field(
+    cover_rate: PerMix | None = field(
         default=None,
-        metadata=_option("Messages out a second that are nobody's (dummy traffic).", LOGS),
+        metadata=_option(
+            "Cover traffic: dummy messages leaving the mix per second; in networks per mix.",
+            LOGS | _NETWORK,
+        ),
     )
     cover: int | None = field(
-        default=None, metadata=_option("Instead: so many messages out are nobody's.", LOGS)
+        default=None,
+        metadata=_option(
+            "Number of dummy messages that left the mix (instead of --cover-rate).", LOGS
+        ),
+    )
+    loop_rate: PerMix | None = field(
+        default=None,
+        metadata=_option(
+            "Loops per second that each mix sends to itself [default: from the links].", _NETWORK
+        ),
+    )
+    since: float | str | None = field(
+        default=None,
+        metadata=_option(
+            "Start of the observation, in seconds or as a date-time; earlier rows are left out "
+            "[default: the first row].",
+            LOGS | _NETWORK,
+        ),
     )
     until: float | str | None = field(
         default=None,
         metadata=_option(
-            "When the log ends: seconds, or a date-time (its last row unless told).", LOGS
+            "End of the observation, in seconds or as a date-time; later rows are left out "
+            "[default: the last row].",
+            LOGS | _NETWORK,
         ),
     )
     drained: bool = field(
-        default=False, metadata=_option("Nothing was left inside when the log ended.", LOGS)
+        default=False,
+        metadata=_option("The mix is empty when the log ends.", LOGS | _NETWORK),
     )
-    inside_at_start: float | None = field(
+    inside_at_start: PerMix | None = field(
         default=None,
         metadata=_option(
-            "Messages inside when the log begins, on average, if it starts in mid traffic (none "
-            "unless told, or unless the log shows some).",
-            LOGS,
+            "Mean number of messages inside a mix at the start [default: 0, or fitted if the log "
+            "starts in running traffic].",
+            LOGS | _NETWORK,
         ),
     )
     cover_in_pool: bool = field(
-        default=False, metadata=_option("Cover of a flush mix is held back like messages.", LOGS)
+        default=False,
+        metadata=_option("Cover traffic of a flush mix enters its pool, as messages do.", LOGS),
     )
     cover_visible: bool = field(
         default=False,
-        metadata=_option("The attacker sees what the log flags as cover or lost.", LOGS | _NETWORK),
+        metadata=_option(
+            "The attacker recognises messages that the log flags as cover or lost.", LOGS | _NETWORK
+        ),
     )
     whole_log: bool = field(
         default=False,
-        metadata=_option("Count messages near the ends of the log as all others.", LOGS | _NETWORK),
+        metadata=_option(
+            "Include messages near the start and end of the log in averages.", LOGS | _NETWORK
+        ),
     )
     original: Path | None = field(
         default=None,
@@ -128,37 +175,44 @@ cover_visible, whole_log
     identifiers: Sequence[str] | str | None = field(
         default=None,
         metadata=_option(
-            "Of a released table: columns that an attacker knows, age,zip; may be repeated "
-            "(guessed unless told).",
+            "Released table: columns that the attacker knows, such as age,zip; may be repeated "
+            "[default: guessed].",
             _TABLE,
         ),
     )
     sensitive: Sequence[str] | str | None = field(
         default=None,
         metadata=_option(
-            "Of a released table: columns that an attacker wants to know; may be repeated (guessed "
-            "unless told).",
+            "Released table: sensitive columns; may be repeated [default: guessed].",
             _TABLE,
         ),
     )
     hierarchies: Mapping[str, Path] | None = field(
         default=None,
         metadata=_option(
-            "Of a released table: COLUMN=FILE, what each value may have become, as ARX writes it; "
-            "may be repeated.",
+            "Released table: generalisation hierarchy of a column, as an ARX CSV file; may be "
+            "repeated.",
             _TABLE,
         ),
     )
     tolerance: Mapping[str, float] | None = field(
         default=None,
         metadata=_option(
-            "Of a released table: COLUMN=NUMBER, how far a released number may be from the true "
-            "one; may be repeated.",
+            "Released table: largest difference between a released and a true number; may be "
+            "repeated.",
+            _TABLE,
+        ),
+    )
+    missing: Sequence[str] | str | None = field(
+        default=None,
+        metadata=_option(
+            "Texts that mean an unknown value in both tables, such as ?,NA; may be repeated "
+            "[default: ?, NA, NULL and similar texts that are no values of the original].",
             _TABLE,
         ),
     )
     name: str | None = field(
-        default=None, metadata=_option("Of a released table: the column of names.", _TABLE)
+        default=None, metadata=_option("Released table: column with the names of people.", _TABLE)
     )
     longest_delay: float | None = field(
         default=None,
@@ -240,7 +294,7 @@ def help_text(name: str) -> str:
     Examples
     --------
     >>> help_text("unit")
-    'Of times: s, ms, us or ns (s unless told).'
+    'Unit of times: s, ms, us or ns [default: s].'
     """
     text = next(each.metadata["text"] for each in fields(ReadOptions) if each.name == name)
     return str(text()) if callable(text) else str(text)

@@ -8,7 +8,7 @@ classes needs no more memory than the tables.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -18,7 +18,14 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.text import quoted
 
-__all__ = ["ColumnCells", "Release", "kinds_of_people"]
+__all__ = [
+    "ColumnCells",
+    "Release",
+    "classes_of_rows",
+    "kinds_of_people",
+    "link_bytes",
+    "link_seconds",
+]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,6 +66,11 @@ class ColumnCells:
         return _levels(self.fits)
 
     @cached_property
+    def most_cells(self) -> int:
+        """Cells in which one value lies, at most."""
+        return 2 if self.fits is None else int(self.fits.sum(axis=1).max())
+
+    @cached_property
     def says_nothing(self) -> Bools:
         """Which cells hold any value."""
         return np.array([not cell for cell in self.cells], dtype=np.bool_)
@@ -70,6 +82,38 @@ class ColumnCells:
                 return np.full(len(self.values), self.cells.index(""))
             return np.where(self.equal_cell < len(self.cells), self.equal_cell, -1)
         return _cell_on_level(self.fits, self.levels, level)
+
+    @cached_property
+    def zeros(self) -> tuple[str, str] | None:
+        """A value and a cell that differ only by zeros in front of their digits; None of none."""
+        values = set(self.values)
+        bare: dict[int, dict[str, str]] = {}  # by the number of stars that a cell ends with
+        for cell in self.cells:
+            digits = cell.rstrip("*")
+            if cell in values or not digits.isdigit():
+                continue
+            stars = len(cell) - len(digits)
+            if stars not in bare:
+                bare[stars] = {
+                    value[: len(value) - stars].lstrip("0"): value
+                    for value in self.values
+                    if value.isdigit()
+                }
+            value = bare[stars].get(digits.lstrip("0"))
+            if value is not None and len(value) != len(cell):
+                return value, cell
+        return None
+
+    def zeros_note(self) -> str:
+        """A warning about them; "" if there are none."""
+        if self.zeros is None:
+            return ""
+        value, cell = map(quoted, self.zeros)
+        return (
+            f"Column {quoted(self.name)}: {value} of the original and {cell} of the release differ "
+            "only by leading zeros and are different values. If both are the same, write both with "
+            "their zeros."
+        )
 
     def between(self, values: Ints, cells: Ints) -> Bools:
         """Value by cell, whether they fit."""
@@ -176,7 +220,11 @@ class Release:
         for column in self.columns:
             cell = int(column.cell_of[row])
             if not column.between(np.unique(column.value_of), np.array([cell])).any():
-                return f"no person has {column.name} {quoted(column.cells[cell])}"
+                zeros = ""
+                if column.zeros is not None:
+                    one, other = map(quoted, column.zeros)
+                    zeros = f" ({one} of the original and {other} differ only by leading zeros)"
+                return f"no person has {column.name} {quoted(column.cells[cell])}{zeros}"
         cells = (
             f"{column.name} {column.cells[column.cell_of[row]] or '*'}" for column in self.columns
         )
@@ -193,7 +241,7 @@ def _sums(values: Ints, groups: Ints, number: int) -> Ints:
 
 
 def kinds_of_people(
-    columns: Sequence[ColumnCells], n_people: int, n_rows: int
+    columns: Sequence[ColumnCells], check: Callable[[float, float], None] = lambda *_: None
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """The kind of each person, the class of each row, and what kinds fit what classes.
 
@@ -202,25 +250,64 @@ def kinds_of_people(
     are then joined with people by equal codes, whatever the cells say. Where there are about as
     many combinations of levels as classes, these are compared one by one.
 
+    ``check`` is called with the predicted seconds and bytes before long work, and may refuse it.
+
     Returns
     -------
     kind_of, class_of, indptr, indices : array
     """
-    class_of, first = _alike([column.cell_of for column in columns])
+    class_of, first = _alike([column.cell_of for column in columns])  # as classes_of_rows
     classes = np.column_stack([column.cell_of[first] for column in columns])
     person_of, first = _alike([column.value_of for column in columns])
     people = np.column_stack([column.value_of[first] for column in columns])
-    levels = np.column_stack([column.levels[classes[:, at]] for at, column in enumerate(columns)])
-    vectors, vector_of = np.unique(levels, axis=0, return_inverse=True)
-    many = len(vectors) > _FEW_VECTORS
-    if many and len(vectors) > min(len(classes) // _JOIN, _MOST_PAIRS // len(people)):
+    most = max(_FEW_VECTORS, min(len(classes) // _JOIN, _MOST_PAIRS // len(people)))
+    pairs = _predicted_pairs(columns, classes, people)
+    # A value has its own level in each of the cells that it lies in.
+    vectors = None
+    if max(column.most_cells for column in columns) <= most:
+        levels = [column.levels[classes[:, at]] for at, column in enumerate(columns)]
+        vectors, vector_of = np.unique(np.column_stack(levels), axis=0, return_inverse=True)
+    if vectors is None or len(vectors) > most:
+        each = _PERSON + _CLASS * len(classes) * len(columns)
+        check(each * len(people) + link_seconds(pairs), link_bytes(pairs))
         kind_of, indptr, indices = _compared(columns, classes, people)
     else:
+        joined = _JOINED * (len(vectors) * len(people) + pairs)
+        check(joined, _JOINED_BYTES * pairs)
         who, what = _joined(columns, classes, vectors, vector_of.ravel(), people)
         kind_of, indptr, indices = _kinds(who, what, len(people))
     return kind_of[person_of], class_of, indptr, indices
 
 
+def classes_of_rows(columns: Sequence[ColumnCells]) -> Ints:
+    """The class of each row: rows with the same cells have the same."""
+    return _alike([column.cell_of for column in columns])[0]
+
+
+def _predicted_pairs(columns: Sequence[ColumnCells], classes: Ints, people: Ints) -> float:
+    """Pairs of people and classes that fit, by what some of the people fit."""
+    some = people[:: max(len(people) // _SOME, 1)]
+    fit = np.ones((len(some), len(classes)), dtype=np.bool_)
+    for at, column in enumerate(columns):
+        cells, cell_of = np.unique(classes[:, at], return_inverse=True)
+        fit &= column.between(some[:, at], cells)[:, cell_of.ravel()]
+    return float(fit.sum()) / len(some) * len(people)
+
+
+def link_seconds(pairs: float) -> float:
+    """Predicted seconds to find out what is possible between kinds and classes."""
+    return _LINK * pairs
+
+
+def link_bytes(pairs: float) -> float:
+    """Bytes that this needs at its peak."""
+    return _LINK_BYTES * pairs
+
+
+_SOME = 64  # people by whom pairs are predicted
+_PERSON, _CLASS = 3e-5, 1e-10  # seconds to compare a person, and each class by each column
+_JOINED, _JOINED_BYTES = 3e-7, 150.0  # of a pair that is joined
+_LINK, _LINK_BYTES = 2.2e-6, 260.0
 _FEW_VECTORS = 64
 _JOIN = 20  # classes that are compared while people are joined once with those of some levels
 _MOST_PAIRS = 100_000_000  # of people and classes, before people are taken as kinds

@@ -15,7 +15,7 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import quoted
+from anonymatch.base.text import Argument, quoted
 from anonymatch.graph import limits
 from anonymatch.running import Cancelled, byte_of_work
 from anonymatch.sources.laws import Exponential, Law, check_law
@@ -63,6 +63,7 @@ def synthesize_network(
     users: int | None = None,
     receivers: int | None = None,
     cover: float = 0.0,
+    loss: float = 0.0,
     link: float = 0.0,
     seed: int = 0,
 ) -> pl.DataFrame:
@@ -79,6 +80,9 @@ def synthesize_network(
     cover : float
         Dummies for each message, on average. They go all the way and look like messages; the log
         flags them.
+    loss : float
+        Probability per hop that a packet is lost: its later rows are missing. For laws under which
+        packets do not wait for others.
     link : float
         Seconds on every link. If not 0, rows have the columns ``sent`` and ``received``.
 
@@ -102,6 +106,11 @@ def synthesize_network(
     speed = real(rate, "rate", low=SLOWEST, high=FASTEST)
     extra = real(cover, "cover", high=1e6)
     seconds = real(link, "link", high=1e12)
+    lossy = real(loss, "loss", high=1.0)
+    if lossy and rule.flush is not None:
+        raise InputError(
+            Argument("loss"), f" in a network is for laws without flushes, not for the {rule}"
+        )
     limits.check_memory(
         int(number * (1 + extra) * (layers + 1) * _BYTES_A_ROW),
         "making this log",
@@ -117,6 +126,10 @@ def synthesize_network(
     senders = _people("user", packets, users, draw)
     targets = _people("receiver", packets, receivers, draw)
     sent, received, packet, hop = _drawn(rule, arrivals, routes, width * layers, seconds, draw)
+    if lossy:  # a packet that is lost in layer k has k + 1 rows
+        seen = hop < np.minimum(draw.geometric(lossy, packets), layers + 1)[packet]
+        sent, packet, hop = sent[seen], packet[seen], hop[seen]
+        received = None if received is None else received[seen]
     mixes = np.array([f"m{k + 1}" for k in range(width * layers)])
     from_ = np.where(hop > 0, mixes[routes[packet, np.maximum(hop - 1, 0)]], senders[packet])
     to = np.where(hop < layers, mixes[routes[packet, np.minimum(hop, layers - 1)]], targets[packet])

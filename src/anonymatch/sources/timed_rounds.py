@@ -16,7 +16,7 @@ from anonymatch.base.text import quoted, several
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import CUT, Candidates, edges_of
 from anonymatch.sources.laws import Law, check_law
-from anonymatch.sources.log_problem import LogProblem
+from anonymatch.sources.log_problem import LogProblem, on_clock_of
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.round_log import Codes, RoundLog
 
@@ -161,6 +161,7 @@ def rounds_of_messages(
     RoundLog(10 rounds, 8 users, 9 behaviours, 50 messages)
     """
     rule = check_law(law)
+    messages = on_clock_of(rule, messages)
     problem = LogProblem.of(messages, rule, visible=True)
     notes = list(messages.notes)
     left_out = messages.n_in + messages.n_out - problem.n_in - problem.n_out

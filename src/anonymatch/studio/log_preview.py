@@ -13,7 +13,7 @@ from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, plural
 from anonymatch.charts import Line
-from anonymatch.sources import Candidates, Law, Messages
+from anonymatch.sources import Candidates, Law, Messages, on_clock_of
 
 __all__ = ["LawTrial", "load", "span_words", "time_unit", "try_law"]
 
@@ -147,6 +147,7 @@ def try_law(messages: Messages, law: Law) -> LawTrial:
     >>> trial.fits, round(float(trial.candidates.mean()), 1)
     (True, 4.6)
     """
+    messages = on_clock_of(law, messages)
     users = np.flatnonzero(_real(messages.lost, messages.n_in))
     behaviours = np.flatnonzero(_real(messages.cover, messages.n_out))
     end = _ends(messages)[1]

@@ -55,6 +55,7 @@ _MOST_USERS, _MOST_WIDTH, _MOST_LAYERS = 10_000_000, 100, 10
 _KEPT = 16  # results that are remembered
 _LEAST, _MOST = 0.25, 20.0  # packets inside a mix: where curves begin and end
 _STEPS = 40
+_BUDGET = 60.0  # predicted seconds of a simulation that a reader waits for; beyond it is coarser
 _EMPTIEST, _DEEPEST = 0.01, 1e5  # packets inside a mix that a delay may mean
 
 
@@ -251,7 +252,7 @@ def curves(network: Network, corrupt: int, progress: Progress | None = None) -> 
         adversary=Adversary(corrupt_mixes=corrupt),
         targets=Targets(worst=WORST),
     )
-    return _curves(plan_request(request, progress=progress).tried)
+    return _curves(plan_request(request, budget=_BUDGET, progress=progress).tried)
 
 
 def _curves(settings: Sequence[Setting]) -> list[Curve]:
@@ -279,7 +280,7 @@ def _curves(settings: Sequence[Setting]) -> list[Curve]:
 
 def confirm(wish: Wish, progress: Progress | None = None) -> NetworkPlan:
     """The chosen setting, simulated with seeds of its own."""
-    return plan_request(wish.request, progress=progress)
+    return plan_request(wish.request, budget=_BUDGET, progress=progress)
 
 
 class Plans:

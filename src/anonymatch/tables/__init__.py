@@ -1,6 +1,6 @@
 """Released tables: who may be behind which row, by every notion that has a name."""
 
-from anonymatch.tables.attributes import AttributeDisclosure
+from anonymatch.tables.attributes import AttributeDisclosure, may_be_absent, presence
 from anonymatch.tables.diversity import Diversity
 from anonymatch.tables.improving import (
     Generalised,
@@ -8,11 +8,12 @@ from anonymatch.tables.improving import (
     RowChange,
     generalise,
     parse_target,
+    parse_targets,
     write_generalised,
 )
 from anonymatch.tables.linking import Links, link
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
-from anonymatch.tables.notions import Notion
+from anonymatch.tables.notions import Notion, class_notions
 from anonymatch.tables.table_findings import TableFindings, findings
 from anonymatch.tables.utility import Utility
 
@@ -28,9 +29,13 @@ __all__ = [
     "RowChange",
     "TableFindings",
     "Utility",
+    "class_notions",
     "findings",
     "generalise",
     "link",
+    "may_be_absent",
     "parse_target",
+    "parse_targets",
+    "presence",
     "write_generalised",
 ]

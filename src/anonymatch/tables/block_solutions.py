@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from anonymatch import counting
 from anonymatch.base.arrays import Floats, Ints, offsets
 from anonymatch.graph import Edges, Graph, Names
 from anonymatch.running import Budget
-from anonymatch.tables.chain import chain_shares
+from anonymatch.tables.chain import chain_shares, least_seconds
 from anonymatch.tables.enclosure import block_log
 from anonymatch.tables.flows import largest_flow
 from anonymatch.tables.nested import nested
@@ -23,7 +22,10 @@ __all__ = ["LinkBlock", "SolvedBlock", "solve_blocks"]
 _SMALL = 60_000  # edges of a block that are written down, so that every exact method may be tried
 _QUICK = 3.0  # predicted seconds of exact methods that are tried
 _CHAINS = 0.8  # of the time is for probabilities, the rest for the count
-_LEAST = 0.05  # seconds of a block, however many there are
+_PLANNED = 0.01  # seconds to look for the exact methods of a block, about
+_ALONE = 0.7  # of the time at most is for blocks one by one, if it is too short for all
+_CHAIN_BYTES = 700.0  # of a pair
+_FLOW = 7e-7  # seconds of a pair to find another table
 _ROUNDING = 1e-12
 
 
@@ -41,6 +43,12 @@ class LinkBlock:
     def edges(self) -> int:
         return int(self.people[self.kinds] @ self.rows[self.classes])
 
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """Equal for blocks that have the same solution."""
+        parts = (self.kinds, self.classes, self.people, self.rows)
+        return tuple(part.tobytes() for part in parts)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SolvedBlock:
@@ -54,6 +62,7 @@ class SolvedBlock:
     most: float
     exact: bool
     drawn: bool
+    known: bool = True  # whether shares are more than a guess
     method: str
     total: Callable[[], int] | None
 
@@ -63,14 +72,54 @@ def solve_blocks(blocks: list[LinkBlock], budget: Budget, seed: int) -> list[Sol
     solved = {at: one for at, block in enumerate(blocks) if (one := _in_closed_form(block))}
     hard = [at for at in range(len(blocks)) if at not in solved]
     hard.sort(key=lambda at: blocks[at].edges)  # what small ones leave goes to the large ones
-    left = sum(blocks[at].edges for at in hard)
-    end = time.monotonic() + budget.seconds
+    equal: dict[tuple[bytes, ...], list[int]] = {}
     for at in hard:
-        share = (end - time.monotonic()) * blocks[at].edges / left
-        allowed = replace(budget, seconds=max(share, min(_LEAST, budget.seconds)))
-        solved[at] = _solve(blocks[at], allowed, seed)
-        left -= blocks[at].edges
+        equal.setdefault(blocks[at].key, []).append(at)
+    groups = list(equal.values())
+    alone = min(len(groups), int(_ALONE * budget.seconds / _PLANNED))
+    if alone == len(groups) - 1:
+        alone += 1
+    left, edges = budget.seconds, sum(blocks[group[0]].edges for group in groups)
+    for group in groups[:alone]:
+        block = blocks[group[0]]
+        allowed = replace(budget, seconds=left * block.edges / edges)
+        one, spent = _solve(block, allowed, seed)
+        left, edges = max(left - spent, 0.0), edges - block.edges
+        solved |= dict.fromkeys(group, one)
+    if alone < len(groups):  # too many to look at one by one
+        rest = [at for group in groups[alone:] for at in group]
+        allowed = replace(budget, seconds=left)
+        together = _drawn(
+            _side_by_side([blocks[at] for at in rest]), allowed, seed, connected=False
+        )
+        solved |= dict(zip(rest, _parts(together, [blocks[at] for at in rest]), strict=True))
     return [solved[at] for at in range(len(blocks))]
+
+
+def _side_by_side(blocks: list[LinkBlock]) -> LinkBlock:
+    """Several blocks as one whose parts do not touch each other: one chain is for all of them."""
+    kinds, classes = (
+        offsets(np.array([len(getattr(block, side)) for block in blocks]))
+        for side in ("people", "rows")
+    )
+    return LinkBlock(
+        kinds=np.concatenate([block.kinds + kinds[k] for k, block in enumerate(blocks)]),
+        classes=np.concatenate([block.classes + classes[k] for k, block in enumerate(blocks)]),
+        people=np.concatenate([block.people for block in blocks]),
+        rows=np.concatenate([block.rows for block in blocks]),
+        flow=np.concatenate([block.flow for block in blocks]),
+    )
+
+
+def _parts(whole: SolvedBlock, blocks: list[LinkBlock]) -> list[SolvedBlock]:
+    """The shares of each block; the first has the count of all of them."""
+    ends = np.cumsum([len(block.kinds) for block in blocks])[:-1]
+    share, low, high = (np.split(part, ends) for part in (whole.share, whole.low, whole.high))
+    first = [replace(whole, share=share[0], low=low[0], high=high[0])]
+    none = replace(whole, log=0.0, least=0.0, most=0.0)
+    return first + [
+        replace(none, share=share[k], low=low[k], high=high[k]) for k in range(1, len(blocks))
+    ]
 
 
 def _in_closed_form(block: LinkBlock) -> SolvedBlock | None:
@@ -124,7 +173,8 @@ def _factorials(numbers: Ints) -> int:
     return math.prod(math.factorial(number) for number in numbers.tolist())
 
 
-def _solve(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
+def _solve(block: LinkBlock, budget: Budget, seed: int) -> tuple[SolvedBlock, float]:
+    """A block, and the predicted seconds that it took."""
     kind_groups = _groups(block.kinds, block.classes, len(block.people))
     class_groups = _groups(block.classes, block.kinds, len(block.rows))
     if int(kind_groups.max()) + 1 < len(block.people) or int(class_groups.max()) + 1 < len(
@@ -133,12 +183,12 @@ def _solve(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
         return _merged(block, kind_groups, class_groups, budget, seed)
     if block.edges <= _SMALL:
         return _written_down(block, budget, seed)
-    return _drawn(block, budget, seed)
+    return _drawn(block, budget, seed), budget.seconds
 
 
 def _merged(
     block: LinkBlock, kind_groups: Ints, class_groups: Ints, budget: Budget, seed: int
-) -> SolvedBlock:
+) -> tuple[SolvedBlock, float]:
     """Kinds that fit the same classes, and classes that the same kinds fit, taken as one."""
     n_classes = int(class_groups.max()) + 1
     keys = kind_groups[block.kinds] * n_classes + class_groups[block.classes]
@@ -151,10 +201,11 @@ def _merged(
         rows=rows,
         flow=np.bincount(inverse, block.flow).astype(np.int64),
     )
-    one = _in_closed_form(whole) or _solve(whole, budget, seed)
+    closed = _in_closed_form(whole)
+    one, spent = (closed, 0.0) if closed is not None else _solve(whole, budget, seed)
     part = block.rows[block.classes] / rows[class_groups[block.classes]]
     share, low, high = (each[inverse] * part for each in (one.share, one.low, one.high))
-    return replace(one, share=share, low=low, high=high)
+    return replace(one, share=share, low=low, high=high), spent
 
 
 def _groups(own: Ints, other: Ints, number: int) -> Ints:
@@ -168,17 +219,20 @@ def _groups(own: Ints, other: Ints, number: int) -> Ints:
     return np.asarray(numbers.ravel(), dtype=np.int64)
 
 
-def _written_down(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
+def _written_down(block: LinkBlock, budget: Budget, seed: int) -> tuple[SolvedBlock, float]:
     """As a graph of people and rows: counted, and exact where that is quick."""
     graph, edge_pairs = _graph(block)
     quick = replace(budget, seconds=min(budget.seconds / 2, _QUICK))
     counted = counting.count(graph, budget=quick, seed=seed)
     plan = counting.plan_posterior(graph, budget=quick)
+    spent = _PLANNED + (min(plan.seconds, quick.seconds) if counted.exact else quick.seconds)
     if plan.seconds <= quick.seconds and plan.memory <= quick.memory:
         solved = _exactly(block, counting.posterior(graph, budget=quick, seed=seed), edge_pairs)
+        spent += plan.seconds
     else:
-        solved = _drawn(block, budget, seed)
-    return replace(
+        left = max(budget.seconds - spent, 0.0)
+        solved, spent = _drawn(block, replace(budget, seconds=left), seed), budget.seconds
+    one = replace(
         solved,
         log=counted.log,
         least=counted.low,
@@ -187,6 +241,7 @@ def _written_down(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
         drawn=solved.drawn or counted.confidence < 1.0,
         total=(lambda: int(counted.value)) if counted.exact else None,
     )
+    return one, spent
 
 
 def _graph(block: LinkBlock) -> tuple[Graph, Ints]:
@@ -234,21 +289,28 @@ def _exactly(block: LinkBlock, posterior: counting.Posterior, edge_pairs: Ints) 
     )
 
 
-def _drawn(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
+def _drawn(block: LinkBlock, budget: Budget, seed: int, *, connected: bool = True) -> SolvedBlock:
     """By chains over tables; the count between bounds that are proven."""
-    deadline = time.monotonic() + budget.seconds
+    left = max(budget.seconds - _FLOW * len(block.kinds), 0.0)
     # Another table to begin at: the flow that is found in the opposite order.
-    last_kind, last_class = len(block.people) - 1, len(block.rows) - 1
-    _, other, _ = largest_flow(
-        last_kind - block.kinds, last_class - block.classes, block.people[::-1], block.rows[::-1]
-    )
-    drawn = chain_shares(
-        block.kinds, block.classes, block.people, (block.flow, other),
-        seconds=_CHAINS * (deadline - time.monotonic()), seed=seed,
-    )  # fmt: skip
+    drawn = None
+    if (
+        _CHAINS * left >= least_seconds(len(block.kinds))
+        and _CHAIN_BYTES * len(block.kinds) <= budget.memory
+    ):
+        last_kind, last_class = len(block.people) - 1, len(block.rows) - 1
+        _, other, _ = largest_flow(
+            last_kind - block.kinds, last_class - block.classes, block.people[::-1],
+            block.rows[::-1],
+        )  # fmt: skip
+        drawn = chain_shares(
+            block.kinds, block.classes, block.people, (block.flow, other),
+            seconds=_CHAINS * left, seed=seed,
+        )  # fmt: skip
     mean, log, least, most = block_log(
-        block.kinds, block.classes, block.people, block.rows, flow=block.flow, deadline=deadline
-    )
+        block.kinds, block.classes, block.people, block.rows, flow=block.flow,
+        seconds=(1.0 - _CHAINS) * left, connected=connected,
+    )  # fmt: skip
     # Chains that never close tell nothing: anything is possible then.
     share, error = (mean / block.people[block.kinds], np.inf) if drawn is None else drawn
     return SolvedBlock(
@@ -260,6 +322,7 @@ def _drawn(block: LinkBlock, budget: Budget, seed: int) -> SolvedBlock:
         most=most,
         exact=False,
         drawn=drawn is not None,
+        known=drawn is not None,
         method="Sinkhorn scaling" if drawn is None else "table chain",
         total=None,
     )

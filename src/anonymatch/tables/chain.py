@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import math
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -14,11 +14,14 @@ from anonymatch import _native
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.running import byte_of_work, check_work
 
-__all__ = ["chain_shares"]
+__all__ = ["chain_shares", "least_seconds"]
 
 _BATCHES = 10  # of each chain
 _NEAR = 4e-3  # standard error of a probability that is small enough
-_STEP = 5e-8  # seconds of a step, about
+_STEP = 2.5e-8, 1.2e-12, 5e-7  # seconds of a step: at least, more for each pair, in memory
+_PAIR = 1.2e-7  # seconds of a pair in each stretch of a chain
+_MADE = 4e-7  # seconds of a pair when chains are made
+_SAFE = 0.9  # of the seconds is spent on stretches, whose length is not known before
 
 
 def chain_shares(
@@ -34,7 +37,9 @@ def chain_shares(
 
     Two chains begin at different tables, and go on twice as long again and again; what came before
     only warmed them up. Batches, and how far the chains are apart, tell how sure they are. None if
-    the chains hardly ever come back to tables in which everybody has a row.
+    the chains hardly ever come back to tables in which everybody has a row, and if the predicted
+    ``seconds`` of one core are too few. Steps are counted, and never timed, so that one seed has
+    one answer.
 
     Examples
     --------
@@ -44,28 +49,47 @@ def chain_shares(
     >>> bool((abs(share - 0.5) < 6 * error + 0.01).all())
     True
     """
+    left = _SAFE * (seconds - _MADE * len(kinds))
+    if left < least_seconds(len(kinds)):
+        return None
     order = np.lexsort((classes, kinds))
     chains = _Chains(
         _native.TableChain(kinds[order], classes[order], people),
         [start[order] for start in starts],
         seed,
     )
-    deadline = time.monotonic() + seconds
     worms, summary = 1, None
     while True:
-        began = time.monotonic()
-        batches = chains.batches(worms, deadline)
+        batches, spent = chains.batches(worms, left)
+        left -= spent
         if batches is None:
             break
         summary = _summary(batches / people[kinds[order]])
-        now = time.monotonic()
-        if summary[1].max() <= _NEAR or now + 2 * (now - began) > deadline:
+        if summary[1].max() <= _NEAR or 2 * spent > left:
             break
         worms *= 2
     if summary is None:
         return None
     back = np.argsort(order)
     return summary[0][back], summary[1][back]
+
+
+def least_seconds(pairs: int) -> float:
+    """Predicted seconds of the shortest stretches that tell anything."""
+    return 2 * _BATCHES * _PAIR * pairs
+
+
+def _step_seconds(pairs: int) -> float:
+    """Predicted seconds of a step: tables beyond the caches of a processor are slower.
+
+    Examples
+    --------
+    >>> [f"{_step_seconds(pairs):.1e}" for pairs in (100, 100_000, 4_000_000)]
+    ['2.5e-08', '1.5e-07', '1.1e-06']
+    """
+    least, more, most = _STEP
+    near = least + more * pairs
+    return near if near <= most else most * (1.0 + 0.5 * math.log(near / most))
 
 
 class _Chains:
@@ -77,22 +101,30 @@ class _Chains:
         self._chain, self._numbers, self._seed = chain, numbers, seed
         self._index = 0
 
-    def batches(self, worms: int, deadline: float) -> Floats | None:
-        """Means of each chain, batch and pair; None if the time is over before."""
+    def batches(self, worms: int, seconds: float) -> tuple[Floats | None, float]:
+        """Means of each chain, batch and pair, and what they took in predicted seconds.
+
+        None if that is beyond ``seconds``.
+        """
         made: list[list[Floats]] = []
-        with ThreadPoolExecutor(len(self._numbers)) as threads:
+        number, pairs = len(self._numbers), len(self._numbers[0])
+        step, spent = _step_seconds(pairs), 0.0
+        with ThreadPoolExecutor(number) as threads:
             for _ in range(_BATCHES):
                 check_work()
-                steps = int(max(deadline - time.monotonic(), 0.1) / _STEP)
+                steps = int((seconds - spent) / (number * step))
+                if steps <= 0:
+                    return None, spent
                 run = partial(self._stretch, worms, steps, byte_of_work())
-                runs = list(threads.map(run, range(len(self._numbers))))
+                runs = list(threads.map(run, range(number)))
+                spent += number * _PAIR * pairs + step * sum(one.steps for one in runs)
                 if any(one.worms < worms for one in runs):
                     check_work()
-                    return None
+                    return None, spent
                 self._numbers = [one.numbers for one in runs]
                 self._index += 1
                 made.append([one.means for one in runs])
-        return np.array(made).swapaxes(0, 1)
+        return np.array(made).swapaxes(0, 1), spent
 
     def _stretch(
         self, worms: int, most_steps: int, cancel: bytearray | None, number: int

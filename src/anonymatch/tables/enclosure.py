@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
@@ -16,6 +15,8 @@ _ROUNDS = 2000
 _LEAST_ROUNDS = 10
 _NEAR = 1e-10
 _SETTLED = 1e-7
+_ROUND, _PAIR = 2e-5, 1.5e-8  # seconds of a round, and of each pair in it
+_TREES = 2e-10  # seconds of a node to the third when spanning trees are counted, at most
 _MOST_NODES = 3000  # kinds and classes of a block whose spanning trees are counted
 
 
@@ -26,18 +27,20 @@ def block_log(
     rows: Ints,
     *,
     flow: Ints | None = None,
-    deadline: float = math.inf,
+    seconds: float = math.inf,
+    connected: bool = True,
 ) -> tuple[Floats, float, float, float]:
     """The likeliest table, about, and the natural log of the matchings of a block by classes: an
     estimate, and what it is at least and at most.
 
     At least: with factors x and y that make rows and columns of x_i y_j sum to 1, the permanent of
     that matrix is at least prod (1 - p)^(1 - p) over its entries (Schrijver). At most: Brègman's
-    bound from both sides. Between them, of blocks that are not too large, the sum over tables by
-    its largest term and the curvature there, which spanning trees give; else the lower one.
+    bound from both sides. Between them, of ``connected`` blocks that are not too large, the sum
+    over tables by its largest term and the curvature there, which spanning trees give; else the
+    lower one.
 
-    When time is over at ``deadline`` (of ``time.monotonic``) before factors are found, the
-    matchings of one table, ``flow``, are what there is at least.
+    When the predicted ``seconds`` of one core are too few to find factors, the matchings of one
+    table, ``flow``, are what there is at least.
 
     Examples
     --------
@@ -48,7 +51,7 @@ def block_log(
     """
     from scipy.special import gammaln
 
-    mean = _scaled(kinds, classes, people, rows, deadline)
+    mean = _scaled(kinds, classes, people, rows, seconds)
     probability = mean / (people[kinds] * rows[classes])
     edges = people[kinds] * rows[classes]
     # log of prod x^-1 prod y^-1 is the entropy of the scaled matrix.
@@ -69,7 +72,8 @@ def block_log(
         float((people * gammaln(own + 1.0) / own).sum()),
         float((rows * gammaln(other + 1.0) / other).sum()),
     )
-    if len(people) + len(rows) > _MOST_NODES:
+    nodes = len(people) + len(rows)
+    if not connected or nodes > _MOST_NODES or _TREES * nodes**3 > seconds:
         return mean, min(max(bethe, low), high), min(low, high), high
     closed = len(kinds) - len(people) - len(rows) + 1
     log = whole - float(gammaln(mean + 1.0).sum())
@@ -78,16 +82,17 @@ def block_log(
     return mean, min(max(log, low), high), low, high
 
 
-def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints, deadline: float) -> Floats:
+def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints, seconds: float) -> Floats:
     """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about."""
     y = np.ones(len(rows))
-    for number in range(_ROUNDS):
+    rounds = min(max(seconds / (_ROUND + _PAIR * len(kinds)), _LEAST_ROUNDS), _ROUNDS)
+    for _ in range(max(int(rounds), 1)):
         check_work()
         x = people / np.bincount(kinds, y[classes])
         fresh = rows / np.bincount(classes, x[kinds])
         near = bool(np.abs(fresh / y - 1.0).max() < _NEAR)
         y = fresh
-        if near or (number >= _LEAST_ROUNDS and time.monotonic() > deadline):
+        if near:
             break
     return np.asarray(x[kinds] * y[classes], dtype=np.float64)
 

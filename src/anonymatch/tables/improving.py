@@ -1,4 +1,4 @@
-"""What to change in a release so that a notion reaches a target, at the least loss.
+"""What to change in a release so that notions reach their targets, at the least loss.
 
 A step makes two classes of rows equal, by cells that hold what both hold, or leaves a class of rows
 out. Greedy: every class that is below the target is joined with the class with which that costs the
@@ -8,8 +8,7 @@ are tried, too.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -22,7 +21,13 @@ from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import Release, read_text_table, shown_separator
+from anonymatch.sources import (
+    Release,
+    find_column,
+    link_seconds,
+    read_text_table,
+    shown_separator,
+)
 from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
@@ -34,11 +39,14 @@ __all__ = [
     "RowChange",
     "generalise",
     "parse_target",
+    "parse_targets",
     "write_generalised",
 ]
 
 _OF_VALUES = ("l-diversity", "entropy l-diversity", "recursive c", "t-closeness")
 _UNMATCHED = (NoMatchingError, InputError)  # too few rows, or one that fits nobody
+_LOOK, _ROW = 1e-3, 5e-7  # seconds to compute notions, and more for each row
+_STEP, _CLASS = 3e-5, 3e-8  # seconds to join a class, and more for each other class
 _ALL = 7  # classes of a table for which all ways to join them are tried: 877 of them
 
 
@@ -92,20 +100,21 @@ class RowChange:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Generalised:
-    """A release that reaches a target, and how.
+    """A release that reaches its targets, and how.
 
     Attributes
     ----------
-    key, target : str, float
+    targets : dict of str to float
+        By notion.
     reached : bool
-    value : float or None
-        Of the notion at the end.
+        Whether all of them are.
     steps : tuple of GeneraliseStep
         As they were found; a class may change several times.
     changes : tuple of RowChange
         What becomes of each class of rows in the end, those of the most rows first.
     before, after : dict of str to float or None
-        All notions but presence, of the release that was given and of the changed one.
+        All notions, of the release that was given and of the changed one; presence only as a
+        target.
     loss, loss_before : float
         The share of values that cells leave open, after and before.
     optimum : float or None
@@ -118,10 +127,8 @@ class Generalised:
     release : Release
     """
 
-    key: str
-    target: float
+    targets: dict[str, float]
     reached: bool
-    value: float | None
     steps: tuple[GeneraliseStep, ...] = field(repr=False)
     changes: tuple[RowChange, ...] = field(repr=False)
     before: dict[str, float | None] = field(repr=False)
@@ -134,13 +141,8 @@ class Generalised:
     release: Release = field(repr=False)
 
     def headline(self) -> str:
-        """Whether the target is reached, by changing how much, and what it costs."""
-        kind = NOTION_KINDS[self.key]
-        said = f"{self.key} is {kind.text(self.value)}" + (
-            f", as good as the target of {kind.text(self.target)}"
-            if self.reached
-            else f", and does not reach the target of {kind.text(self.target)}"
-        )
+        """Whether the targets are reached, by changing how much, and what it costs."""
+        said = "; ".join(self._about(key, target) for key, target in self.targets.items())
         changed = sum(len(one.rows) for one in self.changes if one.after is not None)
         how = [f"{plural(changed, 'row')} generalised"] if changed else []
         how += [f"{plural(len(self.left_out), 'row')} left out"] if self.left_out else []
@@ -153,6 +155,12 @@ class Generalised:
         if self.optimum is not None:
             loss += ", the least of all ways to join classes"
         return f"{said}, with {' and '.join(how)}: {loss}."
+
+    def _about(self, key: str, target: float) -> str:
+        """A target, and whether it is reached."""
+        kind, value = NOTION_KINDS[key], self.after[key]
+        how = "as good as" if kind.reaches(value, target) else "and does not reach"
+        return f"{key} is {kind.text(value)}, {how} the target of {kind.text(target)}"
 
     def notions(self) -> list[tuple[str, NotionKind, float | None, float | None]]:
         """Each notion that is known, before and after."""
@@ -173,10 +181,12 @@ class Generalised:
         """Plain values."""
         names = [column.name for column in self.release.columns]
         return {
-            "notion": self.key,
-            "target": self.target,
+            "targets": [
+                {"notion": key, "target": target, "value": self.after[key]}
+                | {"reached": NOTION_KINDS[key].reaches(self.after[key], target)}
+                for key, target in self.targets.items()
+            ],
             "reached": self.reached,
-            "value": self.value,
             "loss": self.loss,
             "loss_before": self.loss_before,
             "optimum": self.optimum,
@@ -199,28 +209,29 @@ class Generalised:
 
 
 def generalise(
-    release: Release, key: str, target: float, *, suppress: int = 0, budget: Budget
+    release: Release, targets: Mapping[str, float], *, suppress: int = 0, budget: Budget
 ) -> Generalised:
-    """Join classes of rows, or leave rows out, until a notion reaches a target.
+    """Join classes of rows, or leave rows out, until every notion reaches its target.
 
     Parameters
     ----------
     release : Release
-    key : str
-        A notion: "k-anonymity", "global (1,k)", "l-diversity", "t-closeness" ...
-    target : float
-        At least so much, or of risks and closeness at most.
+    targets : mapping of str to float
+        By notion ("k-anonymity", "global (1,k)", "l-diversity", "t-closeness" ...): at least so
+        much, or of risks and closeness at most.
     suppress : int
         Rows that may be left out at most.
     budget : Budget
-        Steps end with its seconds, whether or not the target is reached.
+        Steps end with its predicted seconds, whether or not the targets are reached.
     """
-    _check_told(release, key)
-    found = _that_can_be_matched(release, key, target, suppress=suppress, budget=budget)
+    wanted = dict(targets)
+    for key in wanted:
+        _check_told(release, key)
+    found = _that_can_be_matched(release, wanted, suppress=suppress, budget=budget)
     if suppress and not found.reached:  # a row too few may be one too many
-        without = _greedy(release, key, target, suppress=0, budget=budget)
+        without = _greedy(release, wanted, suppress=0, budget=budget)
         found = without if without.reached else found
-    best = _least_loss(release, key, target, suppress=suppress, budget=budget)
+    best = _least_loss(release, wanted, suppress=suppress, budget=budget)
     if best is None or not best.reached:
         return found
     optimum, greedy = best.loss, found.loss if found.reached else None
@@ -237,57 +248,84 @@ def _check_told(release: Release, key: str) -> None:
 
 
 def _that_can_be_matched(
-    release: Release, key: str, target: float, *, suppress: int, budget: Budget
+    release: Release, targets: dict[str, float], *, suppress: int, budget: Budget
 ) -> Generalised:
     """Greedy; of more rows than people, those left out may be the only ones that fit somebody."""
     try:
-        return _greedy(release, key, target, suppress=suppress, budget=budget)
+        return _greedy(release, targets, suppress=suppress, budget=budget)
     except _UNMATCHED:
         if not suppress or not release.spare:
             raise
-        return _greedy(release, key, target, suppress=0, budget=budget)
+        return _greedy(release, targets, suppress=0, budget=budget)
+
+
+class _Work:
+    """Predicted seconds that are left; nothing is timed, so that answers are always the same."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    @property
+    def over(self) -> bool:
+        return self._left < 0.0
+
+    def look(self, release: Release) -> None:
+        """All notions that are targets are computed."""
+        self._left -= _LOOK + _ROW * release.n_rows + link_seconds(len(release.indices))
+
+    def step(self, joined: JoinedClasses) -> None:
+        """A class is joined with the cheapest other one."""
+        self._left -= _STEP + _CLASS * len(joined.sizes)
 
 
 def _greedy(
-    release: Release, key: str, target: float, *, suppress: int, budget: Budget
+    release: Release, targets: dict[str, float], *, suppress: int, budget: Budget
 ) -> Generalised:
-    """Look at the notion, change all classes that are below the target, and look again."""
+    """Look at the notions, change all classes that are below a target, and look again."""
     joined = JoinedClasses(release)
     current, classes = release, np.arange(len(release.class_sizes))
-    notion = ReleaseFacts(current, budget=budget).notion(key)
+    work = _Work(budget.seconds)
     steps: list[GeneraliseStep] = []
-    deadline = time.monotonic() + budget.seconds
-    while not notion.kind.reaches(notion.value, target):
-        made = _change(joined, _below(notion, classes, target), suppress, deadline)
+    missed = _missed(current, targets, budget)
+    while missed is not None:
+        target = targets[missed.key]
+        made = _change(joined, _below(missed, classes, target), suppress, work)
         if not made:
             break
         current, classes = joined.joined_release()
-        notion = ReleaseFacts(current, budget=budget).notion(key)
-        steps += [*made[:-1], replace(made[-1], value=notion.value)]
-        if time.monotonic() > deadline:
+        work.look(current)
+        value = ReleaseFacts(current, budget=budget).notion(missed.key).value
+        steps += [*made[:-1], replace(made[-1], value=value)]
+        missed = _missed(current, targets, budget)
+        if work.over:
             break
-    return _generalised(joined, current, notion, target, steps, budget)
+    return _generalised(joined, current, targets, steps, budget)
+
+
+def _missed(release: Release, targets: dict[str, float], budget: Budget) -> Notion | None:
+    """The first notion that does not reach its target."""
+    facts = ReleaseFacts(release, budget=budget)
+    found = (facts.notion(key) for key in targets)
+    return next((one for one in found if not one.kind.reaches(one.value, targets[one.key])), None)
 
 
 def _generalised(
     joined: JoinedClasses,
     current: Release,
-    notion: Notion,
-    target: float,
+    targets: dict[str, float],
     steps: Sequence[GeneraliseStep],
     budget: Budget,
 ) -> Generalised:
     release = joined.release
     left_out = np.setdiff1d(np.arange(release.n_rows), joined.rows())
+    after = _values(current, targets, budget)
     return Generalised(
-        key=notion.key,
-        target=target,
-        reached=notion.kind.reaches(notion.value, target),
-        value=notion.value,
+        targets=targets,
+        reached=all(NOTION_KINDS[key].reaches(after[key], each) for key, each in targets.items()),
         steps=tuple(steps),
         changes=_changes(joined),
-        before=_values(release, budget),
-        after=_values(current, budget),
+        before=_values(release, targets, budget),
+        after=after,
         loss=joined.loss,
         loss_before=utility(release).loss,
         optimum=None,
@@ -311,10 +349,11 @@ def _changes(joined: JoinedClasses) -> tuple[RowChange, ...]:
     return tuple(sorted(made, key=lambda one: -len(one.rows)))
 
 
-def _values(release: Release, budget: Budget) -> dict[str, float | None]:
-    """All notions that need no probabilities."""
+def _values(release: Release, targets: dict[str, float], budget: Budget) -> dict[str, float | None]:
+    """All notions that need no probabilities, and the targets."""
     facts = ReleaseFacts(release, budget=budget)
-    return {key: facts.notion(key).value for key in NOTION_KINDS if key != "presence"}
+    keys = (key for key in NOTION_KINDS if key != "presence" or key in targets)
+    return {key: facts.notion(key).value for key in keys}
 
 
 def _below(notion: Notion, classes: Ints, target: float) -> list[int]:
@@ -328,7 +367,7 @@ def _below(notion: Notion, classes: Ints, target: float) -> list[int]:
 
 
 def _change(
-    joined: JoinedClasses, below: list[int], suppress: int, deadline: float
+    joined: JoinedClasses, below: list[int], suppress: int, work: _Work
 ) -> list[GeneraliseStep]:
     """One change for each class, unless it has become part of another one by then."""
     joined.sort()
@@ -338,8 +377,9 @@ def _change(
         check_work()
         if class_ in changed or not joined.sizes[class_]:
             continue
-        if steps and time.monotonic() > deadline:
+        if steps and work.over:
             break
+        work.step(joined)
         step = _step(joined, class_, suppress - (joined.release.n_rows - joined.n_rows))
         if step is None:
             break
@@ -389,27 +429,26 @@ def _join(joined: JoinedClasses, class_: int, other: int) -> tuple[GeneraliseSte
 
 
 def _least_loss(
-    release: Release, key: str, target: float, *, suppress: int, budget: Budget
+    release: Release, targets: dict[str, float], *, suppress: int, budget: Budget
 ) -> Generalised | None:
     """The best of all ways to join classes and to leave one out; None if they are too many."""
     if len(release.class_sizes) > _ALL:
         return None
+    each = _LOOK + _ROW * release.n_rows + link_seconds(len(release.indices))
+    if sum(1 for _ in _ways(release, suppress)) * each > budget.seconds:
+        return None
     best, least = None, np.inf
-    deadline = time.monotonic() + budget.seconds
     for groups, out in _ways(release, suppress):
         check_work()
-        if time.monotonic() > deadline:
-            return None
         joined = JoinedClasses(release)
         steps = _followed(joined, groups, out)
         if joined.loss >= least - 1e-12:
             continue
         try:
             current, _ = joined.joined_release()
-            notion = ReleaseFacts(current, budget=budget).notion(key)
-            if not notion.kind.reaches(notion.value, target):
+            if _missed(current, targets, budget) is not None:
                 continue
-            best = _generalised(joined, current, notion, target, steps, budget)
+            best = _generalised(joined, current, targets, steps, budget)
         except _UNMATCHED:  # rows that were left out are the only ones that fit somebody
             continue
         least = joined.loss
@@ -455,6 +494,22 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> str:
 
 
 # ---- from and to files
+
+
+def parse_targets(texts: Sequence[str]) -> dict[str, float]:
+    """Notions and their values from texts such as ``k-anonymity=5``.
+
+    Examples
+    --------
+    >>> parse_targets(["k-anonymity=5", "l-diversity=2"])
+    {'k-anonymity': 5.0, 'l-diversity': 2.0}
+    """
+    targets: dict[str, float] = {}
+    for key, value in map(parse_target, texts):
+        if key in targets:
+            raise InputError(f"the target {key} is given twice; keep one")
+        targets[key] = value
+    return targets
 
 
 def parse_target(text: str) -> tuple[str, float]:
@@ -507,8 +562,12 @@ def write_generalised(
     frame = read_text_table(released, separator=separator)
     kept = np.setdiff1d(np.arange(frame.height), np.array(found.left_out, dtype=np.int64))
     frame = frame[kept.tolist()]
+    # Names of columns are compared without spaces and case.
     frame = frame.with_columns(
-        pl.Series(name, cells, dtype=pl.String) for name, cells in found.cells().items()
+        pl.Series(
+            name if name in frame.columns else find_column(frame, name), cells, dtype=pl.String
+        )
+        for name, cells in found.cells().items()
     )
     with unfinished(as_path(path)) as beside:
         frame.write_csv(beside, separator=separator or ",")

@@ -73,7 +73,7 @@ class JoinedClasses:
         release, rows = self.release, self.rows()
         now = self.class_now[release.class_of[rows]]
         columns = [cells.column(self._cells[now, at]) for at, cells in enumerate(self._columns)]
-        kinds, classes, indptr, indices = kinds_of_people(columns, release.n_people, len(rows))
+        kinds, classes, indptr, indices = kinds_of_people(columns)
         # Values that only rows left out had are gone: distances between values forget them.
         used = {
             name: np.unique(codes[rows], return_inverse=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -24,13 +24,14 @@ from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import plural
 from anonymatch.base.text import names
 from anonymatch.running import Budget
-from anonymatch.sources import Release
+from anonymatch.sources import Release, link_bytes, link_seconds
 from anonymatch.tables.block_solutions import LinkBlock, solve_blocks
 from anonymatch.tables.flows import flow_entries, largest_flow
 
 __all__ = ["Links", "PossibleLinks", "link", "possible_links"]
 
 _NAMED = 4  # people of a sentence
+_LEAST, _ABOUT = 1.0, 1.3  # seconds that every budget allows, and how far a prediction may be off
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,6 +102,8 @@ class Links(PossibleLinks):
     ----------
     share, low, high : array
         Probability that a person of the kind has a row of the class.
+    known : array of bool
+        Kinds whose probabilities are more than a guess: the budget was enough to draw them.
     log, log_low, log_high : float
         Natural log of the number of ways to match; those outside the tables are not told apart.
     total : callable or None
@@ -113,6 +116,7 @@ class Links(PossibleLinks):
     share: Floats = field(repr=False)
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
+    known: Bools = field(repr=False)
     log: float
     log_low: float
     log_high: float
@@ -165,14 +169,30 @@ def possible_links(release: Release) -> PossibleLinks:
 
 def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
     """Solve a release; NoMatchingError if people and rows cannot be matched."""
+    pairs = len(release.indices)
+    seconds, memory = link_seconds(pairs), link_bytes(pairs)
+    if seconds > _ABOUT * max(budget.seconds, _LEAST) or memory > budget.memory:
+        raise budget.refusal("matching people and rows", seconds, memory)
     found = possible_links(release)
     share, low, high = (np.zeros(len(found.kinds)) for _ in range(3))
+    known = np.ones(len(found.kind_sizes), dtype=np.bool_)
     groups = _by_block(found.block)
-    solved = solve_blocks([_block(found, pairs) for pairs in groups], budget, seed)
-    for pairs, one in zip(groups, solved, strict=True):
-        share[pairs], low[pairs], high[pairs] = one.share, one.low, one.high
+    # Most blocks of large tables are one pair: as many people as rows.
+    alone = np.array([own[0] for own in groups if len(own) == 1], dtype=np.int64)
+    groups = [own for own in groups if len(own) > 1]
+    share[alone] = low[alone] = high[alone] = 1.0
+    left = replace(budget, seconds=max(budget.seconds - seconds, 0.0))
+    solved = solve_blocks([_block(found, own) for own in groups], left, seed)
+    for own, one in zip(groups, solved, strict=True):
+        share[own], low[own], high[own] = one.share, one.low, one.high
+        known[found.kinds[own]] &= one.known
     alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
-    logs = [sum(getattr(one, name) for one in solved) - alike for name in ("log", "least", "most")]
+    sizes = found.flow[alone]
+    single = _log_factorials(sizes)
+    logs = [
+        sum(getattr(one, name) for one in solved) + single - alike
+        for name in ("log", "least", "most")
+    ]
     methods = list(dict.fromkeys(one.method for one in solved))
     drawn = any(one.drawn for one in solved)
     return Links(
@@ -180,10 +200,11 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
         share=share,
         low=low,
         high=high,
+        known=known,
         log=logs[0],
         log_low=logs[1],
         log_high=logs[2],
-        total=_total(release, [one.total for one in solved]),
+        total=_total(release, [one.total for one in solved], sizes),
         exact=all(one.exact for one in solved),
         confidence=0.95 if drawn else 1.0,
         method=" + ".join(methods) or "closed form",
@@ -191,13 +212,26 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
     )
 
 
-def _total(release: Release, totals: list[Callable[[], int] | None]) -> Callable[[], int] | None:
-    """The product over blocks; those outside the tables are not told apart."""
+def _log_factorials(numbers: Ints) -> float:
+    from scipy.special import gammaln
+
+    return float(gammaln(numbers + 1.0).sum())
+
+
+def _total(
+    release: Release, totals: list[Callable[[], int] | None], sizes: Ints
+) -> Callable[[], int] | None:
+    """The product over blocks and the sizes of others; those outside are not told apart."""
     known = [one for one in totals if one is not None]
     if len(known) < len(totals):
         return None
     alike = (release.lost, release.spare)
-    return lambda: math.prod(one() for one in known) // math.prod(map(math.factorial, alike))
+    single = [size for size in sizes.tolist() if size > 1]
+    return lambda: (
+        math.prod(one() for one in known)
+        * math.prod(map(math.factorial, single))
+        // math.prod(map(math.factorial, alike))
+    )
 
 
 def _margins(release: Release) -> tuple[Ints, Ints, Ints, Ints]:

@@ -18,7 +18,7 @@ from anonymatch.tables.diversity import Diversity, diversity
 from anonymatch.tables.linking import Links, PossibleLinks, link, possible_links
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 
-__all__ = ["Notion", "ReleaseFacts", "notions"]
+__all__ = ["Notion", "ReleaseFacts", "class_notions", "notions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +107,16 @@ def notions(links: Links) -> dict[str, Notion]:
     """
     facts = ReleaseFacts(links.release, budget=Budget(), links=links)
     return {key: facts.notion(key) for key in NOTION_KINDS}
+
+
+def class_notions(release: Release) -> dict[str, Notion]:
+    """Those that classes of equal rows decide, without a comparison of people and rows."""
+    facts = ReleaseFacts(release, budget=Budget())
+    keys = ["k-anonymity", "prosecutor risk"]
+    if len(release.indices):
+        keys += ["journalist risk", "marketer risk"]
+    keys += ["l-diversity", "entropy l-diversity", "recursive c", "t-closeness"]
+    return {key: facts.notion(key) for key in keys}
 
 
 # ---- equal rows
@@ -216,6 +226,8 @@ def _presence(facts: ReleaseFacts, kind: NotionKind) -> Notion:
         return Notion(kind=kind, value=None)
     inside = presence(release, facts.links)
     surest = int(inside.argmax())
+    if inside[surest] < 1.0 and not facts.links.known.all():
+        return Notion(kind=kind, value=None)
     who = np.flatnonzero((inside >= inside[surest] - 1e-12)[release.kind_of])
     people = several_names([release.person_name(one) for one in who[:4].tolist()], total=len(who))
     return Notion(

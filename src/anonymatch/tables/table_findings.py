@@ -79,9 +79,9 @@ class TableFindings:
             return "Nobody of the original table is in the release."
         if not identified:
             least = self.notions["global (1,k)"].value
-            among = (
-                "" if least is None else f"; everybody has {least:,.0f} rows or more to hide among"
-            )
+            among = ""
+            if least is not None and not self.release.lost:
+                among = f"; everybody has {least:,.0f} rows or more to hide among"
             return f"None of {people} is identified{among}."
         if identified == counted:
             return f"{people} is identified." if counted == 1 else f"All {people} are identified."
@@ -93,21 +93,58 @@ class TableFindings:
         """Values that are certain, and what only matching shows, with the chain of reasons."""
         return tuple(sentence for one in self.attributes for sentence in self._about(one))
 
+    def if_present(self) -> dict[str, Any]:
+        """Figures that assume that a person is in the release; empty if everybody is.
+
+        An attacker who knows that somebody is in the sample has these.
+        """
+        release, links = self.release, self.links
+        if not release.lost:
+            return {}
+        real = links.possible & (links.classes != links.nowhere)
+        rows = np.bincount(
+            links.kinds[real], links.class_sizes[links.classes[real]], len(release.kind_sizes)
+        )
+        return {
+            "identified": int(release.kind_sizes[rows == 1].sum()),
+            "attributes": {
+                one.column: {
+                    "certain": int(release.kind_sizes[one.certain_if_present].sum()),
+                    "surest": _surest(one.probability_if_present),
+                }
+                for one in self.attributes
+            },
+        }
+
+    def about_present(self) -> tuple[str, ...]:
+        """These figures as a sentence; none if everybody is in the release."""
+        known = self.if_present()
+        if not known:
+            return ()
+        people = f"{plural(known['identified'], 'person', 'people')} would be identified"
+        values = "".join(
+            f", and the {column} of {plural(one['certain'], 'person', 'people')} would be certain"
+            for column, one in known["attributes"].items()
+        )
+        return (f"If the attacker knows that a person is in the release: {people}{values}.",)
+
     def _about(self, found: AttributeDisclosure) -> list[str]:
         release = self.release
         sizes = release.kind_sizes
         certain = int(sizes[found.certain].sum())
         if not certain:
-            best = float(found.probability.max(initial=0.0))
-            surest = f"the surest guess is right with a probability of {percent(best)}"
-            return [f"Nobody's {found.column} is certain; {surest}."]
+            best = _surest(found.probability)
+            surest = "the probabilities of guesses need a larger budget"
+            if best is not None:
+                surest = f"the surest guess is right with a probability of {percent(best)}"
+            return [f"No person's {found.column} is certain; {surest}."]
         told = [f"The {found.column} of {plural(certain, 'person', 'people')} is certain."]
         lone = int(sizes[found.alone].sum())
         if lone:
-            fit, have = ("fits", "has") if lone == 1 else ("fit", "have")
+            are, each = ("is", "") if lone == 1 else ("are", "each ")
             told.append(
-                f"{lone:,} of them {fit} rows with other values, too, but {have} a row that nobody "
-                "else fits."
+                f"{lone:,} of them {are} {each}compatible with rows of other values, but one row "
+                f"is compatible with {'this person' if lone == 1 else 'that person'} alone."
             )
         matched = np.flatnonzero(found.by_matching[release.kind_of])
         if len(matched):
@@ -140,13 +177,14 @@ class TableFindings:
                 one.column: {
                     "certain": int(self.release.kind_sizes[one.certain].sum()),
                     "certain_by_matching": int(self.release.kind_sizes[one.by_matching].sum()),
-                    "surest": float(one.probability.max(initial=0.0)),
+                    "surest": _surest(one.probability),
                 }
                 for one in self.attributes
             },
+            "if_present": self.if_present() or None,
             "presence": None
             if self.presence is None
-            else {"least": float(self.presence.min()), "most": float(self.presence.max())},
+            else {"least": _known(self.presence.min()), "most": _surest(self.presence)},
             "utility": {
                 "loss": self.utility.loss,
                 "by_column": self.utility.by_column,
@@ -155,6 +193,18 @@ class TableFindings:
                 "suppressed": self.utility.suppressed,
             },
         }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _surest(probability: Floats) -> float | None:
+    """The largest probability; None where some are not known."""
+    if (probability == 1.0).any():
+        return 1.0
+    largest = float(probability.max(initial=0.0))  # NaN where one is
+    return None if np.isnan(largest) else largest
 
 
 def _how(found: AttributeDisclosure, kind: int) -> str:
@@ -168,6 +218,8 @@ def findings(links: Links) -> TableFindings:
     release = links.release
     spread = [diversity(release, column) for column in release.sensitive]
     inside = presence(release, links)[release.kind_of] if release.lost else None
+    if inside is not None and not links.known.all():
+        inside = np.where(links.known[release.kind_of] | (inside == 1.0), inside, np.nan)
     return TableFindings(
         release=release,
         links=links,

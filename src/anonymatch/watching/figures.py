@@ -12,6 +12,7 @@ from anonymatch.plans import Network, simulated_bits
 __all__ = ["ASSUMPTION", "MixFigures", "NetworkFigures", "Report", "coarse"]
 
 ASSUMPTION = "assumes Poisson between samples"
+ATTACKER = "sees every link"
 _DIGITS = 2
 
 
@@ -147,7 +148,9 @@ class Report:
         Mixes of which nothing is told yet, and why.
     network : NetworkFigures or None
     alarms : tuple of str
-        Targets that are missed, a line each.
+        Targets that are missed, and mixes of the network that give no samples, a line each.
+    lag : float
+        Age in seconds of the oldest of the latest samples, over the mixes that have figures.
     """
 
     time: float
@@ -155,6 +158,7 @@ class Report:
     withheld: dict[str, str]
     network: NetworkFigures | None
     alarms: tuple[str, ...]
+    lag: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values with stable keys."""
@@ -166,5 +170,7 @@ class Report:
             "withheld": self.withheld,
             "network": None if self.network is None else asdict(self.network),
             "alarms": list(self.alarms),
+            "lag": self.lag,
             "assumes": ASSUMPTION,
+            "attacker": ATTACKER,
         }

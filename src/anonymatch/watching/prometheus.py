@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -264,7 +265,7 @@ def _gauges(
             )
         names.add(mix)
         for at, inside in one.values:
-            if not 0 <= inside <= MOST_INSIDE:
+            if not (math.isnan(inside) or 0 <= inside <= MOST_INSIDE):
                 raise InputError(
                     Argument("pool"),
                     f" {_name(pool)}: {label(mix)} has {inside:g} packets inside, which cannot be; "

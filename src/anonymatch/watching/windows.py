@@ -15,9 +15,9 @@ from typing import NamedTuple
 from anonymatch.base.arguments import real
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, percent
-from anonymatch.base.text import Argument, label
+from anonymatch.base.text import Argument, label, several
 from anonymatch.plans import Network
-from anonymatch.watching.figures import MixFigures, NetworkFigures, Report
+from anonymatch.watching.figures import MixFigures, NetworkFigures, Report, coarse
 
 __all__ = ["LEAST_PACKETS", "LEAST_SECONDS", "MOST_INSIDE", "Alarm", "Gauge", "Windows"]
 
@@ -25,6 +25,7 @@ LEAST_SECONDS = 300.0
 LEAST_PACKETS = 100
 _LEAST_SAMPLES = 5  # from which on they say how numbers are spread
 _SILENT = 3600.0  # seconds without figures that are worth an alarm
+_GAPS = 3  # times the usual time between samples after which a mix is taken to be down
 _LONGEST = 86400.0  # seconds; what is older is forgotten
 _MOST_MIXES = 10_000
 _FEW = f"fewer than {LEAST_PACKETS} packets"
@@ -87,7 +88,7 @@ class Alarm:
 class _Mix:
     """What was seen of one mix since its figures were last told."""
 
-    __slots__ = ("last", "new", "numbers", "passed", "rises", "since")
+    __slots__ = ("first", "last", "new", "numbers", "passed", "rises", "since", "unknown")
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -101,8 +102,15 @@ class _Mix:
         self.rises = 0.0
         self.passed: float | None = None
         self.new = False
+        self.first = math.nan  # time of the first sample
+        self.unknown = False  # whether the latest sample is NaN
 
     def add(self, gauge: Gauge) -> None:
+        self.unknown = math.isnan(gauge.inside)
+        if self.unknown:
+            return
+        if not self.numbers:
+            self.first = gauge.time
         before = self.last
         # Those inside at first, and every rise: so many different packets at least.
         least = before.inside if before is not None and self.numbers else 0.0
@@ -116,6 +124,19 @@ class _Mix:
 
     def mean(self) -> float:
         return sum(n * times for n, times in self.numbers.items()) / self.numbers.total()
+
+    def lag(self, end: float) -> float:
+        """Seconds since its latest sample."""
+        return math.inf if self.last is None else end - self.last.time
+
+    def down(self, end: float) -> bool:
+        """Whether samples have stopped, by the usual time between them."""
+        samples = self.numbers.total()
+        if self.last is None or not samples:
+            return False
+        if samples == 1:
+            return self.lag(end) > LEAST_SECONDS / 2
+        return self.lag(end) > _GAPS * max((self.last.time - self.first) / (samples - 1), 1.0)
 
     def packets(self, seconds: float, hop: float | None) -> float:
         """That passed in so many seconds: by the rate, by Little's law, or at least."""
@@ -169,13 +190,15 @@ class Windows:
     def add(self, gauge: Gauge, begin: float) -> None:
         """Take a sample of the window that began then; an earlier one shows that a mix was there.
 
+        A gauge of NaN shows that the mix is there, and not how many packets are inside.
+
         Raises
         ------
         InputError
             If it is no number of packets, or goes back in time.
         """
         name = label(gauge.mix)
-        if not 0 <= gauge.inside <= MOST_INSIDE:
+        if not (math.isnan(gauge.inside) or 0 <= gauge.inside <= MOST_INSIDE):
             raise InputError(f"{name}: {gauge.inside} packets cannot be inside; see what it counts")
         mix = self._mixes.get(gauge.mix)
         if mix is None:
@@ -205,10 +228,13 @@ class Windows:
         means: list[float] = []
         withheld: dict[str, str] = {}
         silent: list[str] = []
+        alive, lag = 0, 0.0
         for name, mix in self._mixes.items():
             seconds = end - mix.since
-            why = self._withheld(mix, seconds)
+            why = self._withheld(mix, seconds, end)
+            alive += mix.new and not mix.unknown and not mix.down(end)
             if not why:
+                lag = max(lag, mix.lag(end))
                 told.append(MixFigures.of(name, round(seconds), mix.numbers))
                 means.append(mix.mean())
                 mix.clear(end)
@@ -216,7 +242,7 @@ class Windows:
             withheld[name] = why
             if why.startswith(_FEW):  # in the network it counts as empty, which says nothing of it
                 means.append(0.0)
-            if self.alarm.wanted and (not mix.new or seconds >= _SILENT):
+            if self.alarm.wanted and (not mix.new or mix.down(end) or seconds >= _SILENT):
                 silent.append(f"{label(name)}: {why}")
             mix.new = False
             if seconds >= _LONGEST:
@@ -225,18 +251,28 @@ class Windows:
         if self.network is not None and told:
             network = NetworkFigures.of(self.network, means)
         mixes = tuple(told)
+        if self.network is not None and alive != self.network.mixes:
+            silent.append(
+                f"network {self.network} has {several(self.network.mixes, 'mix', 'mixes')}, and "
+                f"{alive} {'gives' if alive == 1 else 'give'} samples"
+            )
         return Report(
             time=end,
             mixes=mixes,
             withheld=withheld,
             network=network,
             alarms=(*self.alarm.missed(mixes, network), *silent),
+            lag=coarse(lag),
         )
 
-    def _withheld(self, mix: _Mix, seconds: float) -> str:
+    def _withheld(self, mix: _Mix, seconds: float, end: float) -> str:
         """Why nothing is told of it; "" if something is."""
+        if mix.unknown:
+            return "its gauge is NaN"
         if not mix.new:
             return "no samples"
+        if mix.down(end):
+            return f"no samples for the last {amount(coarse(mix.lag(end)))} s"
         if seconds < LEAST_SECONDS or math.isnan(seconds):
             return f"watched for less than {LEAST_SECONDS:g} s"
         if mix.numbers.total() < _LEAST_SAMPLES:

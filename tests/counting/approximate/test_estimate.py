@@ -94,6 +94,7 @@ def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
     assert narrow >= 0.9 * 72
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", TRAPS)
 def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     held = 0
@@ -204,7 +205,8 @@ def test_the_bracket_and_the_bridge_enclose_a_known_mean() -> None:
 
 def test_dead_ends_and_samples_far_apart_are_noticed() -> None:
     apart = bridge_of(np.zeros(100), np.full((10, 10), 200.0))
-    assert apart is None or apart.overlap < 1
+    assert apart is not None
+    assert apart.overlap < 1e-30
     assert bridge_of(np.full(10, -np.inf), np.zeros((2, 5))) is None
     assert bracket_of(np.full(10, -np.inf), np.zeros((2, 5))).low == -np.inf
     assert hidden_variance(np.zeros(100), np.full((10, 10), 3.0)) > 10

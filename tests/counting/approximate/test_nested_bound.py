@@ -104,6 +104,7 @@ def test_the_bound_nests_for_every_set_of_rows(data: st.DataObject) -> None:
             assert math.e * scales[step] * children <= before * (1 + 1e-12)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("graph", "log"),
     [
@@ -126,6 +127,7 @@ def test_the_promise_is_kept(graph: am.Graph, log: float | None) -> None:
     assert misses <= delta * runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("users", "degree", "epsilon"), [(20, 5, 0.3), (20, 10, 0.5), (14, 14, 0.3)]
 )
@@ -223,6 +225,7 @@ def test_what_cannot_be_promised_is_refused() -> None:
         count(block_of([[1, 1, 1], [1, 1, 1]]), epsilon=0.1, delta=0.1, seed=1)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("mean", "guess"), [(0.02, 0.02), (0.02, 0.005), (0.4, 0.4)])
 def test_intervals_hold_at_all_times_together(mean: float, guess: float) -> None:
     """Draws of 0 or 1, and a guess that may be wrong: misses are rare whenever one looks."""

@@ -143,6 +143,7 @@ def test_a_wide_band_is_estimated_closely() -> None:
     assert count.high < count.proven[1]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", ["dense", "sparse", "band", "spare", "log-normal"])
 def test_intervals_hold_the_truth(kind: str) -> None:
     """At least 16 of 20 at a nominal 95 %: fewer have a probability below 3e-3."""

@@ -221,6 +221,7 @@ def test_errors_of_entropies_hold_as_often_as_they_say() -> None:
     assert held >= 62  # of 64
 
 
+@pytest.mark.slow
 def test_quantiles_of_many_rings_are_closer_than_ends_of_their_members() -> None:
     """Held against a run that is ten times as long."""
     graph = rings(400, 900, 8, 5)

@@ -110,6 +110,7 @@ def test_bounds_enclose_the_count_when_shares_are_settled_along_a_forest(
     assert bounds.all["lower: doubly stochastic scaling (Gurvits)"] > -math.inf or not converged
 
 
+@pytest.mark.slow
 def test_the_lower_bound_of_a_sparse_random_graph_is_not_given_up() -> None:
     """Sweeps balance such graphs slowly: unless shares are settled, few matchings are proven."""
     n = 15_000

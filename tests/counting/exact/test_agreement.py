@@ -120,6 +120,7 @@ def test_matchings_through_edges_agree_with_minors() -> None:
         assert edge_truth(matrix) == (np.array(rows, dtype=object) * first_minors(rows)).tolist()
 
 
+@pytest.mark.grid(quick=24)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n", "width"), SHAPES)
 def test_every_method_agrees_with_the_definition(n: int, width: int, kind: str) -> None:
@@ -149,6 +150,7 @@ def test_every_method_agrees_with_the_definition(n: int, width: int, kind: str) 
                 assert probabilities.error <= 10 * tiny, where
 
 
+@pytest.mark.slow
 def test_no_method_starts_to_refuse_graphs() -> None:
     """How many of the graphs above each method counts, and of how many it gives probabilities."""
     graphs = [
@@ -209,11 +211,12 @@ def agree(graph: am.Graph, *methods: str) -> None:
         assert dense(posterior) == pytest.approx((first / total).astype(float), rel=1e-12, abs=0)
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_all_methods_count_the_same(seed: int) -> None:
     """Twins, missing cells, long rows and short ones, in whole numbers and in doubles."""
     rng = np.random.default_rng(seed)
-    n = 13 + seed % 6
+    n = 13 + seed % 4
     cells = rng.random((n, n)) < rng.choice([0.15, 0.3, 0.6, 0.9])
     cells[np.arange(n), rng.permutation(n)] = True
     if seed % 2:  # half of the users are alike

@@ -70,7 +70,7 @@ def test_a_wide_board_is_counted_exactly_by_itself() -> None:
 
 
 def test_all_probabilities_of_a_wide_board_add_up() -> None:
-    graph = board(24, 26, seed=3)
+    graph = board(14, 16, seed=3)
     posterior = am.posterior(graph)
 
     assert posterior.matrix.sum(axis=1) == pytest.approx(1.0, abs=1e-13)

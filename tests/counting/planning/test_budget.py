@@ -290,7 +290,7 @@ def test_an_executor_is_free_again_after_an_exception() -> None:
             am.count(
                 CHUNKED, method="glynn", executor=executor, progress=Told(RuntimeError("enough"))
             )
-        assert executor.submit(lambda: "free").result(timeout=5) == "free"
+        assert executor.submit(lambda: "free").result() == "free"
         again = am.count(CHUNKED, method="glynn", executor=executor)
 
     assert again.value == am.count(CHUNKED).value
@@ -316,8 +316,6 @@ def test_the_plan_tells_each_kind_of_block_once() -> None:
 
     assert [step.copies for step in plan.steps] == [5]
     assert "5 x block of 20 users, 60 edges" in str(plan)
-    assert plan.seconds >= 0
-    assert plan.memory >= 0
 
 
 def test_the_seed_is_none_where_nothing_is_drawn() -> None:
@@ -351,6 +349,7 @@ WIDE = {
 }
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize("budget", [0.5, 2.0])
 @pytest.mark.parametrize("answer", [am.count, am.posterior])
 @pytest.mark.parametrize("kind", WIDE)

@@ -43,6 +43,7 @@ WIDE = {
 }
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("graph", WIDE.values(), ids=WIDE)
 def test_probabilities_of_wide_graphs_come_within_any_budget(
@@ -60,6 +61,7 @@ def test_probabilities_of_wide_graphs_come_within_any_budget(
     assert posterior.errors.max() > 0  # edges in no matching have none
 
 
+@pytest.mark.slow
 def test_more_seconds_make_probabilities_closer() -> None:
     errors = [am.posterior(WIDE["square"], budget=budget).error for budget in (0.2, 1.0, 3.0)]
 
@@ -113,6 +115,7 @@ def test_few_chains_are_measured_by_worms_that_are_long_enough() -> None:
         assert WormChain(block, start, (seed,), few=2).worms < 4 * usual
 
 
+@pytest.mark.slow
 def test_filters_tell_a_count_where_chains_over_added_users_are_too_slow() -> None:
     count = am.count(scattered(500, 1500, 6), budget=3.0)
 

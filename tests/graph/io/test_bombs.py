@@ -164,6 +164,7 @@ ABORT = Path(__file__).parents[2] / "golden" / "fuzz" / "abort" / "named.parquet
 PANIC = Path(__file__).parents[2] / "golden" / "fuzz" / "panic-2" / "plain.parquet"
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("path", [ABORT, PANIC], ids=["abort", "panic"])
 def test_a_damaged_parquet_prints_one_line_of_ours(path: Path) -> None:
     """polars prints a panic, or ends the process that reads it."""

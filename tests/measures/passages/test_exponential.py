@@ -55,20 +55,27 @@ def test_lost_messages_are_places_that_nobody_tells_apart(
     if am.witness(graph) is not None:
         return
     probabilities = am.posterior(graph).matrix.toarray()
-    merged = np.hstack(
-        [
-            probabilities[:, : len(remaining)],
-            probabilities[:, len(remaining) :].sum(axis=1)[:, None],
-        ]
-    )
+    pairs = probabilities[:, : len(remaining)]
+    departed = pairs.sum(axis=1)
+    some = departed > 1e-12
+    given = pairs / np.where(some, departed, 1.0)[:, None]
     closed = passage_figures(arrivals, remaining)
 
     assert passage_count(arrivals, remaining).log == pytest.approx(
         am.count(graph).log - sum(np.log(np.arange(1, lost + 1))), abs=1e-9
     )
-    assert closed.probability.value == pytest.approx(merged.max(axis=1), abs=1e-9)
-    assert 2.0**-closed.renyi2.value == pytest.approx((merged**2).sum(axis=1), abs=1e-9)
-    assert closed.allowed.tolist() == (merged > 1e-12).sum(axis=1).tolist()
+    assert closed.probability.value == pytest.approx(pairs.max(axis=1, initial=0.0), abs=1e-9)
+    assert 2.0 ** -closed.renyi2.value[some] == pytest.approx(
+        (given**2).sum(axis=1)[some], abs=1e-9
+    )
+    assert closed.surest.value[some] == pytest.approx(
+        given.max(axis=1, initial=0.0)[some], abs=1e-9
+    )
+    assert closed.allowed.tolist() == (pairs > 1e-12).sum(axis=1).tolist()
+    if lost:
+        assert closed.departed == pytest.approx(departed, abs=1e-9)
+        logs = np.log2(np.where(given > 1e-12, given, 1.0))
+        assert closed.shannon.value == pytest.approx(-(given * logs).sum(axis=1), abs=1e-7)
 
 
 def test_a_message_that_leaves_before_anybody_came_is_refused() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonymatch import BudgetError
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.measures.passages.links import Channel, LinkFigures
 from anonymatch.measures.passages.phase_chain import phase_figures
 from anonymatch.measures.passages.phase_outline import outline
@@ -24,7 +24,11 @@ def log_of(means: Sequence[float], messages: int, rate: float, seed: int) -> tup
 
 
 def figures_of(
-    times: tuple[Floats, Floats], means: Sequence[float], seconds: float
+    times: tuple[Floats, Floats],
+    means: Sequence[float],
+    seconds: float,
+    edge: Bools | None = None,
+    seed: int = 0,
 ) -> tuple[LinkFigures, float]:
     """Figures, and the predicted seconds of all that was done."""
     told = [0.0]
@@ -36,6 +40,8 @@ def figures_of(
         budget=Budget(seconds=seconds),
         progress=lambda done, _: told.append(done),
         strict=True,
+        edge=edge,
+        seed=seed,
     )
     return figures, max(told)
 
@@ -43,6 +49,7 @@ def figures_of(
 MEANS = ([1.0, 1.0, 1.0], [2.0, 0.5])
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("means", MEANS, ids=str)
 def test_joint_bits_by_the_evidence_alone_hold_as_often_as_they_say(means: list[float]) -> None:
     held, size, slowest = 0, 60, max(means)
@@ -61,6 +68,7 @@ def test_joint_bits_by_the_evidence_alone_hold_as_often_as_they_say(means: list[
     assert held >= 17
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seconds", [0.2, 0.5, 1.5])
 def test_a_wide_log_of_hops_keeps_its_budget(seconds: float) -> None:
     times = log_of([1.0, 1.0, 1.0], 3000, 30.0, 1)
@@ -91,3 +99,84 @@ def test_an_outline_needs_a_log_without_losses_and_cover() -> None:
         phase_figures(
             *times, means=[1.0] * 3, channel=channel, budget=Budget(seconds=0.2), strict=True
         )
+
+
+HOPS = [1.0, 1.0, 1.0]
+
+
+def near_an_end(times: tuple[Floats, Floats]) -> Bools:
+    arrivals, departures = times
+    return np.asarray((arrivals < arrivals[0] + 11.2) | (arrivals > departures[-1] - 11.2))
+
+
+def smallest(figures: LinkFigures) -> Floats:
+    return np.asarray(0.0 - np.log2(figures.probability.value))
+
+
+def held_by_stretches(seed: int) -> tuple[bool, bool, bool] | None:
+    """Whether stretches hold mean entropy, mean min-entropy and worst 1 % of the whole log.
+
+    None if too few stretches fit the budget, so that the log has proven bounds instead.
+    """
+    times = log_of(HOPS, 4000, 12.0, seed)
+    edge = near_an_end(times)
+    drawn, spent = figures_of(times, HOPS, 0.3, edge, seed)
+    assert spent <= 1.2 * 0.3
+    if drawn.method == "bounds":
+        return None
+    whole, _ = figures_of(times, HOPS, 0.8, edge, seed)
+    assert drawn.method == "counts by hop, in stretches"
+    assert whole.method == "counts by hop, drawn"
+    assert drawn.mean_shannon is not None
+    assert drawn.mean_min_entropy is not None
+    inner = ~edge
+    entropy = float(whole.shannon.value[inner].mean())
+    bits = float(smallest(whole)[inner].mean())
+    low, value, high = (
+        float(np.quantile(part[inner], 0.01))
+        for part in (drawn.shannon.low, whole.shannon.value, drawn.shannon.high)
+    )
+    return (
+        drawn.mean_shannon.low <= entropy <= drawn.mean_shannon.high,
+        drawn.mean_min_entropy.low <= bits <= drawn.mean_min_entropy.high,
+        low <= value <= high,
+    )
+
+
+def test_stretches_hold_the_figures_of_the_whole_log() -> None:
+    assert held_by_stretches(1) == (True, True, True)
+
+
+@pytest.mark.slow
+def test_intervals_from_stretches_hold_as_often_as_they_say() -> None:
+    held = [one for seed in range(100, 180) if (one := held_by_stretches(seed)) is not None]
+
+    assert len(held) >= 60
+    assert (np.mean(held, axis=0) >= 0.88).all()  # of 95 %: less has a probability of 1 %
+
+
+def test_a_larger_budget_narrows_the_interval_from_stretches() -> None:
+    times = log_of(HOPS, 6000, 12.0, 3)
+    edge = near_an_end(times)
+    widths = []
+    for seconds in (0.25, 0.5):
+        figures, _ = figures_of(times, HOPS, seconds, edge)
+        assert figures.method == "counts by hop, in stretches"
+        assert figures.confidence == 0.95
+        assert figures.mean_shannon is not None
+        widths.append(figures.mean_shannon.high - figures.mean_shannon.low)
+
+    assert widths[1] < 0.7 * widths[0]
+    assert widths[1] < 0.1
+
+
+def test_messages_near_an_end_have_no_claim_from_stretches() -> None:
+    times = log_of(HOPS, 3500, 12.0, 1)
+    edge = near_an_end(times)
+    figures, _ = figures_of(times, HOPS, 0.25, edge)
+
+    assert figures.method == "counts by hop, in stretches"
+    assert (figures.shannon.low[edge] == 0.0).all()
+    assert (figures.shannon.low[~edge] > 1.0).all()
+    without, _ = figures_of(times, HOPS, 0.25)
+    assert without.mean_shannon is None

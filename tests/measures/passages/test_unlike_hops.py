@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,22 @@ def by_definition(
     for k, mean in enumerate(means[:-1]):
         generator[k, k + 1] = 1 / mean
 
+    @cache
     def survival(delay: float) -> float:
         return float(expm(generator * delay)[0].sum())
 
+    @cache
     def density(delay: float) -> float:
         return float(expm(generator * delay)[0, -1] / means[-1])
 
     # What is left of a delay in a mix that has run for long: in any hop for as long as it takes.
     shares = np.array(means) / sum(means)
 
+    @cache
     def early_survival(delay: float) -> float:
         return float((shares @ expm(generator * delay)).sum())
 
+    @cache
     def early_density(delay: float) -> float:
         return float((shares @ expm(generator * delay))[-1] / means[-1])
 
@@ -55,6 +60,7 @@ def by_definition(
     )
 
 
+@pytest.mark.grid(quick=3)
 @pytest.mark.parametrize("part", range(6))
 @pytest.mark.parametrize("hops", [2, 3, 4])
 def test_every_combination_of_options_agrees_with_enumeration(hops: int, part: int) -> None:

@@ -48,6 +48,7 @@ METHODS: dict[str, Callable[[], am.Disclosure]] = {
 }
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize("make", METHODS.values(), ids=METHODS)
 def test_every_method_has_a_page_that_is_well_formed_and_loads_nothing(
     make: Callable[[], am.Disclosure],
@@ -111,6 +112,7 @@ def test_who_falls_first_comes_first_with_reasons() -> None:
     assert all(one.why in shown for one in disclosure.users)
 
 
+@pytest.mark.slow
 def test_few_users_are_a_matrix_and_many_are_pairs() -> None:
     many = am.rounds(log(users=300), method="sda")
 
@@ -132,6 +134,7 @@ def test_columns_stay_where_they_are_while_the_matrix_sharpens() -> None:
     assert all(each == names[0] for each in names)
 
 
+@pytest.mark.slow
 def test_truth_is_shown_where_it_is_known_and_only_there() -> None:
     blind = am.rounds(replace(log(), truth=None), budget=2)
 
@@ -154,16 +157,23 @@ def test_true_shares_are_those_of_the_messages() -> None:
         assert share == pytest.approx((own == behaviour).mean())
 
 
-def test_promises_that_are_not_kept_are_told() -> None:
-    kept, broken = (words(rounds_html(replace(found(), calibrated=flag))) for flag in (True, False))
+def test_page_says_what_the_figures_show_of_calibration() -> None:
+    page = {flag: words(rounds_html(replace(found(), calibrated=flag))) for flag in (True, False)}
+    disagree = words(rounds_html(replace(found(), calibrated=None)))
 
-    assert "can be trusted" in kept
-    assert "beyond two standard errors" in broken
+    assert "well calibrated" in page[True]
+    assert "estimates the attacker" in page[False]
+    assert "Chains disagree" in disagree
+    assert "calibrated" not in page[False] + disagree
 
 
-def test_chains_that_disagree_are_told() -> None:
-    assert "Chains do not agree yet (R-hat 1.300" in words(rounds_html(replace(found(), rhat=1.3)))
-    assert "Chains do not agree" not in words(rounds_html(replace(found(), rhat=1.01)))
+def test_page_prints_the_note_on_chains_that_disagree_once() -> None:
+    apart = am.rounds(am.sources.synthesize_rounds(120, users=80, batch=20, seed=1), budget=0.5)
+
+    page = words(rounds_html(apart))
+
+    assert page.count("chains from opposite starts differ by") == 1
+    assert "R-hat" in page
 
 
 def test_larger_batches_are_said_to_help() -> None:

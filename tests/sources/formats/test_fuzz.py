@@ -88,6 +88,7 @@ def test_a_reader_that_raises_prints_or_warns_is_a_failure(
             assert trials.outcome(given).startswith(expected)
 
 
+@pytest.mark.slow
 def test_the_program_reads_many_and_saves_failures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -278,7 +278,7 @@ def test_people_left_out_of_a_release_are_not_identified(tmp_path: Path) -> None
         ("pia", False), ("rex", False), ("mia", True), ("noa", True), ("oli", True),
     ]  # fmt: skip
     assert audit.entropy.value == pytest.approx(2 / 3)
-    assert "2 people are not in the release: no row can be theirs." in audit.notes[-1]
+    assert "2 people are not in the release: no row is compatible." in audit.notes[-1]
     assert "1 of 3 (33.3 %) is identified" in audit.verdict
     assert audit.to_dict()["unreleased"] == 2
 
@@ -472,3 +472,135 @@ def test_people_of_a_table_without_a_graph_are_told_who_needs_their_rows(
     assert seen.graph is None
     assert reasons["cem"] == "nothing but row 3 fits"
     assert "1 candidate of 3 can only be somebody else's" in reasons["ann"]
+
+
+def observe_texts(folder: Path, original: str, released: str, **how: Any) -> Any:
+    (folder / "original.csv").write_text(original)
+    (folder / "released.csv").write_text(released)
+    return read_released(folder / "original.csv", folder / "released.csv", **how)
+
+
+def test_columns_match_without_spaces_and_case(tmp_path: Path) -> None:
+    observation = observe_texts(
+        tmp_path,
+        "person, Age, zip\nann,23,1010\nbob,31,1020\n",
+        "AGE ,ZIP,illness\n20-29,1010,flu\n30-39,1020,cold\n",
+    )
+
+    assert observation.notes[0] == (
+        "Identifiers (guessed): Age, zip; sensitive (guessed): illness; name (guessed): person."
+    )
+    given = observe_texts(
+        tmp_path,
+        "person, Age, zip\nann,23,1010\nbob,31,1020\n",
+        "AGE ,ZIP,illness\n20-29,1010,flu\n30-39,1020,cold\n",
+        identifiers="age",
+        sensitive="Illness",
+        tolerance={"AGE": 1},
+    )
+    assert [column.name for column in given.release.columns] == ["Age"]
+
+
+def test_columns_that_differ_by_case_in_one_table_stay_apart(tmp_path: Path) -> None:
+    observation = observe_texts(tmp_path, "a,A,b\n1,2,3\n1,3,4\n", "a,A,B\n1,2,3\n1,3,4\n")
+
+    assert [column.name for column in observation.release.columns] == ["a", "A", "b"]
+    with pytest.raises(
+        am.InputError, match=r"original.csv: line 1: two columns are called 'a', but"
+    ):
+        observe_texts(tmp_path, "a, a\n1,2\n", "a\n1\n")
+
+
+def test_a_column_of_nearly_the_same_name_is_warned_about(tmp_path: Path) -> None:
+    observation = observe_texts(
+        tmp_path,
+        "age,marital-status\n23,single\n31,married\n",
+        "age,marital_status\n20-29,single\n30-39,married\n",
+    )
+
+    assert observation.notes[1] == (
+        "Column 'marital_status' of the release is not compared with column 'marital-status' of "
+        "the original, whose name is nearly the same. If both are the same, rename one of them."
+    )
+
+
+def test_values_that_differ_by_leading_zeros_are_warned_about(tmp_path: Path) -> None:
+    original = "person,age,zip\nann,23,01010\nbob,31,02020\n"
+    warning = "'01010' of the original and '1010' of the release differ only by leading zeros"
+    observation = observe_texts(
+        tmp_path, original, "age,zip\n23,01010\n31,02020\n23,1010\n", identifiers="age,zip"
+    )
+
+    assert warning in " ".join(observation.notes)
+    with pytest.raises(am.InputError, match="'1010' differ only by leading zeros"):
+        am.audit(
+            write_text(tmp_path / "two.csv", "age,zip\n23,1010\n31,02020\n"),
+            original=tmp_path / "original.csv",
+            identifiers="age,zip",
+        )
+    starred = observe_texts(
+        tmp_path, original, "age,zip\n23,101*\n31,0202*\n31,*\n", identifiers="age,zip"
+    )
+    assert "'101*' of the release differ only by leading zeros" in " ".join(starred.notes)
+    plain = observe_texts(tmp_path, original, "age,zip\n23,0101*\n31,02020\n")
+    assert "zeros" not in " ".join(plain.notes)
+
+
+def write_text(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_a_question_mark_of_the_original_is_a_value(tmp_path: Path) -> None:
+    original = "person,work\nann,?\nbob,Private\ncem,State\n"
+    observation = observe_texts(tmp_path, original, "work,pay\n?,low\nPrivate,high\n*,low\n")
+
+    assert observation.graph.to_edges() == [
+        ("ann", "row 1"), ("ann", "row 3"), ("bob", "row 2"), ("bob", "row 3"), ("cem", "row 3"),
+    ]  # fmt: skip
+    assert not any("read as" in note for note in observation.notes)
+    told = observe_texts(
+        tmp_path, original, "work,pay\n?,low\nPrivate,high\n*,low\n", missing=["?"]
+    )
+    assert ("cem", "row 1") in told.graph.to_edges()
+    assert ("ann", "row 2") in told.graph.to_edges()
+    assert told.notes[2].startswith("1 cell of the original is read as unknown")
+
+
+def test_a_set_that_holds_a_question_mark_holds_that_value(tmp_path: Path) -> None:
+    observation = observe_texts(
+        tmp_path,
+        "person,work\nann,?\nbob,Private\ncem,State\n",
+        'work\n"{?,Private}"\n"{?,Private}"\nState\n',
+    )
+
+    assert observation.graph.degrees.tolist() == [2, 2, 1]
+
+
+def test_cells_that_are_read_as_unknown_are_counted(tmp_path: Path) -> None:
+    observation = observe_texts(
+        tmp_path,
+        "person,work,age\nann,State,\nbob,Private,30\ncem,State,40\n",
+        "work,age,pay\nNA,30,low\nNA,40,high\n,*,low\n",
+    )
+
+    assert observation.notes[1] == (
+        "3 cells of the release are read as suppressed: any value may be behind them (empty 1, "
+        "'NA' 2). Set which texts mean that with missing=."
+    )
+    assert observation.notes[2].startswith("1 cell of the original is read as unknown to the")
+    told = observe_texts(
+        tmp_path,
+        "person,work,age\nann,State,\nbob,Private,30\ncem,State,40\n",
+        "work,age,pay\nState,30,low\n-,40,high\n,*,low\n",
+        missing="-,n.a.",
+    )
+    assert "'-' 1" in told.notes[1]
+
+
+def test_blank_lines_at_the_end_are_no_rows(tmp_path: Path) -> None:
+    observation = observe_texts(
+        tmp_path, "person,age\nann,23\nbob,31\n\n\n", "age,zip\r\n20-29,1\r\n,\r\n\r\n"
+    )
+
+    assert (observation.release.n_people, observation.release.n_rows) == (2, 2)

@@ -14,7 +14,7 @@ COMMANDS = {
     "rounds": "disclosing",
     "totals": "totalling",
     "count": "counting",
-    "posterior": "counting",
+    "posterior": "exposing",
     "sample": "counting",
     "bounds": "counting",
     "blocks": "counting",

@@ -152,13 +152,14 @@ def improve(
     ] = None,
     table: TableOptions,
     target: Annotated[
-        str,
+        list[str] | None,
         option(
             "--target",
-            "Of a released table: what to reach, such as k-anonymity=5 or t-closeness=0.3.",
+            "Released table: value to reach, such as l-diversity=2; may be repeated "
+            "[default: k-anonymity=5].",
             metavar="NOTION=N",
         ),
-    ] = "k-anonymity=5",
+    ] = None,
     suppress: Annotated[
         int,
         option(
@@ -178,7 +179,8 @@ def improve(
     if table.original is not None:
         from anonymatch.cli.commands.generalising import improve_table
 
-        return improve_table(file, table, target, suppress, out, options)
+        targets = target or ["k-anonymity=5"]
+        return improve_table(file, table, targets, suppress, out, options)
     graph = load(file, options)
     improvement = watch(
         "improving",

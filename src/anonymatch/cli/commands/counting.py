@@ -15,8 +15,7 @@ from anonymatch.cli.options import Options, amount, command, option, whole
 from anonymatch.running import CancelToken
 
 if TYPE_CHECKING:
-    from anonymatch.counting import Posterior
-    from anonymatch.running import Progress
+    pass
 
 __all__: list[str] = []
 
@@ -98,86 +97,6 @@ def count(
         sys.stdout.flush()
         options.close()
         raise KeyboardInterrupt  # ends as every command ends on Ctrl-C
-
-
-@command(
-    app,
-    acts=(
-        "json",
-        "exact",
-        "method",
-        "budget",
-        "memory",
-        "threads",
-        "cluster",
-        "resume",
-        "seed",
-        *OF_RINGS,
-    ),
-)
-def posterior(
-    *,
-    file: File,
-    out: Out = None,
-    counts: Annotated[
-        bool, option("--counts", "Also the number of matchings through each edge.")
-    ] = False,
-    top: Annotated[int, top_option("Users")] = 20,
-    explain: Explain = False,
-    options: Options,
-) -> None:
-    """Who is exposed? The probability that each user did each behaviour."""
-    from anonymatch.cli import saving
-    from anonymatch.cli.screens import elements
-    from anonymatch.cli.screens.confidence import certainty
-
-    saving.check_target(out)
-    graph = load(file, options)
-    probabilities = watch(
-        "probabilities", lambda tell: _posterior(graph, options, tell, counts=counts)
-    )
-    if out is not None:
-        saving.save(_edge_columns(probabilities, counts=counts), out)
-    if options.json:
-        record = json_output.posterior_record(probabilities, counts=counts)
-        json_output.print_json(record | json_output.graph_record(graph))
-        return
-    sureness = certainty(probabilities)
-    screen = elements.posterior_screen(
-        file.name, probabilities, sureness, top=top, counts=counts, explain=explain
-    )
-    show(*screen)
-    if out is not None:
-        print(
-            f"saved {plural(graph.n_edges, 'probability', 'probabilities')} in {out}",
-            file=sys.stderr,
-        )
-
-
-def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:
-    probabilities = am.posterior(graph, **options.keywords(tell, graph))
-    if counts:
-        if not probabilities.exact:
-            raise InputError("--counts: these probabilities are not exact; add --exact")
-        _ = probabilities.counts  # long work, so it belongs here and not to the printing
-    return probabilities
-
-
-def _edge_columns(probabilities: Posterior, *, counts: bool) -> dict[str, Any]:
-    from anonymatch.base.numbers import all_digits
-
-    graph = probabilities.graph
-    users, behaviours = graph.users, graph.behaviours
-    columns: dict[str, Any] = {
-        "user": [users[i] for i in graph.rows().tolist()],
-        "behaviour": [behaviours[j] for j in graph.indices.tolist()],
-        "probability": probabilities.probabilities,
-    }
-    if probabilities.errors is not None:
-        columns["error"] = probabilities.errors
-    if counts:
-        columns["count"] = [all_digits(value) for value in probabilities.counts.by_edge.tolist()]
-    return columns
 
 
 @command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume", "seed", *OF_RINGS))

@@ -124,7 +124,7 @@ def random(
     ] = None,
     options: Options,
 ) -> None:
-    """What would probability give? Matchings of random graphs. Expected, and as they are drawn."""
+    """How many matchings do random graphs have? Expected and sampled counts."""
     from anonymatch.cli.screens import design
 
     if (degree is None) == (edges is None):

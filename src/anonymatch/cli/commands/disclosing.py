@@ -66,13 +66,13 @@ def rounds(
         float | None,
         option(
             "--alpha",
-            "Of the Dirichlet prior of profiles (learnt from the log unless told).",
+            "Strength of the Dirichlet prior of profiles [default: learnt from the log].",
             metavar="A",
             parser=above_zero("number"),
         ),
     ] = None,
     compare: Annotated[
-        bool, option("--compare", "Every method that reaches, on one table.")
+        bool, option("--compare", "Compare every applicable method in one table.")
     ] = False,
     html: Annotated[
         Path | None, option("--html", "Also write a page with pictures.", metavar="FILE")
@@ -90,7 +90,7 @@ def rounds(
         list[str] | None,
         option(
             "--fail-under",
-            "End with code 1 unless reached: half-life=50 (rounds), bits=1 (left at the end).",
+            "Exit with code 1 if a figure is below N: half_life=50 (rounds), bits=1 (at the end).",
             metavar="NAME=N",
         ),
     ] = None,
@@ -98,7 +98,7 @@ def rounds(
         list[str] | None,
         option(
             "--fail-over",
-            "End with code 1 if exceeded: right=0.5 (share of guesses), believed=0.5.",
+            "Exit with code 1 if a figure is above N: right=0.5 (share of guesses), believed=0.5.",
             metavar="NAME=N",
         ),
     ] = None,
@@ -106,7 +106,7 @@ def rounds(
         int,
         option(
             "--top",
-            "Rows of each table to show; 0 for all (10 unless told).",
+            "Rows of each table to show; 0 for all [default: 10].",
             metavar="N",
             parser=whole(0),
         ),
@@ -168,7 +168,11 @@ def rounds(
         report.write_rounds_html(result, html)
     if options.json:
         lines = [
-            {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
+            {
+                "name": gate.name.replace("-", "_"),
+                "threshold": gate.threshold,
+                "reached": gate.reached,
+            }
             | {"reason": gate.reason}
             for gate in gates
         ]
@@ -181,7 +185,7 @@ def rounds(
         if path is not None:
             note(f"wrote {path}")
     drawn.write(disclosure_charts(result))
-    return None if all(gate.reached for gate in gates) else MISSED
+    return MISSED if any(gate.reached is False for gate in gates) else None
 
 
 def _check_method(method: str, *, target: str | None, friends: int | None, compare: bool) -> None:

@@ -189,8 +189,6 @@ def synthesize(
     elif law_ is not None:
         raise am.InputError(f"the law is given twice, as {law} and as --law {law_}; keep one")
     if network is not None:
-        if loss:
-            raise am.InputError("--loss is for one mix; leave --network out")
         _synthesize_network(
             out,
             options,
@@ -201,6 +199,7 @@ def synthesize(
             users=users,
             receivers=receivers,
             cover=cover,
+            loss=loss,
             link=link,
         )
         return

@@ -14,13 +14,18 @@ __all__ = ["improve_table"]
 
 
 def improve_table(
-    file: Path, table: TableOptions, target: str, suppress: int, out: Path | None, options: Options
+    file: Path,
+    table: TableOptions,
+    targets: list[str],
+    suppress: int,
+    out: Path | None,
+    options: Options,
 ) -> int | None:
-    """Generalise a released table until it reaches a target, and say how."""
+    """Generalise a released table until it reaches all targets, and show the changes."""
     from anonymatch.sources import read_released
-    from anonymatch.tables import generalise, parse_target, write_generalised
+    from anonymatch.tables import generalise, parse_targets, write_generalised
 
-    key, value = parse_target(target)
+    wanted = parse_targets(targets)
     given = table.of_table()
     original = given.pop("original")
     with notes(), about(file):
@@ -31,7 +36,7 @@ def improve_table(
         assert release is not None
         found = watch(
             "improving",
-            lambda _: generalise(release, key, value, suppress=suppress, budget=options.effort()),
+            lambda _: generalise(release, wanted, suppress=suppress, budget=options.effort()),
         )
     if out is not None and found.reached:
         write_generalised(found, file, out)
@@ -47,5 +52,5 @@ def improve_table(
     )
     if out is not None:
         saved = f"saved the changed table in {out}"
-        note(saved if found.reached else f"{out} is not written, since the target is not reached")
+        note(saved if found.reached else f"{out} is not written because a target is not reached")
     return None if found.reached else MISSED

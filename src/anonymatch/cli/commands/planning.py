@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import anonymatch as am
-from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import amount
 from anonymatch.base.text import as_option
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app
@@ -65,7 +65,8 @@ def _burst(text: str) -> tuple[float, float]:
 def plan(
     *,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A plan in TOML; options go before it.")
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Plan in TOML. Command-line options override it."),
     ] = None,
     preset: Annotated[
         str | None,
@@ -99,7 +100,8 @@ def plan(
         str | None,
         option(
             "--network",
-            "one, cascade:LAYERS, LAYERSxWIDTH, or free:HOPS,MIXES (3x3 unless told).",
+            "one, cascade:LAYERS, LAYERSxWIDTH or free:HOPS,MIXES; 3x1,3,10 or 3x1-80 sweeps "
+            "widths, 3 leaves them open [default: 3x3].",
             metavar="SHAPE",
         ),
     ] = None,
@@ -193,7 +195,8 @@ def plan(
         str | None,
         option(
             "--emit",
-            "Print the setting alone, as katzenpost, nym or toml has it.",
+            "Print the setting alone, as katzenpost, nym or toml has it. The mean delay then "
+            "includes the queue of such a client.",
             metavar="LANGUAGE",
         ),
     ] = None,
@@ -217,10 +220,8 @@ def plan(
     intervals; and the ceiling that no mix exceeds. The attacker
     sees every link.
     """
-    from anonymatch.plans import LANGUAGES, plan_charts
+    from anonymatch.plans import plan_charts
 
-    if emit is not None and emit not in LANGUAGES:
-        raise InputError(f"--emit {emit}: use {', '.join(LANGUAGES)}")
     saving.check_target(csv)
     result = watch(
         "planning",
@@ -244,6 +245,7 @@ def plan(
             delay_99=delay_99,
             packets=packets,
             identified=identified,
+            emit=emit,
             seed=options.draw_seed,
             budget=options.effort(),
             executor=options.executor(),
@@ -264,8 +266,7 @@ def plan(
         json_output.print_json(result.to_dict())
     elif written is not None:
         typer.echo(written, nl=False)
-        if not result.met:
-            note(result.verdict)
+        _emitted_notes(result, emit)
     else:
         from anonymatch.cli.screens import plan
 
@@ -275,6 +276,18 @@ def plan(
             note(f"wrote {path}")
     drawn.write(plan_charts(result))
     return MISSED if require and not result.met else None
+
+
+def _emitted_notes(result: am.NetworkPlan, language: str | None) -> None:
+    setting = result.best or result.nearest
+    stream = None if setting is None or language == "toml" else setting.client()
+    if setting is not None and stream is not None and setting.request.targets.mean_delay is None:
+        note(
+            f"a message waits {amount(stream.queue_delay)} s in the client's queue on average; ask "
+            "for less with --mean-delay"
+        )
+    if not result.met:
+        note(result.verdict)
 
 
 def _laws(text: str) -> list[str]:

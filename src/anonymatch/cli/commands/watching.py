@@ -121,8 +121,10 @@ def watch(
         hop=hop,
         alarm=Alarm(bits=alarm, alone=alarm_alone),
     )
-    if exit_ and not windows.alarm.wanted:
-        raise InputError("--exit: there is no alarm to end at; add --alarm or --alarm-alone")
+    if exit_ and not windows.alarm.wanted and network is None:
+        raise InputError(
+            "--exit: there is no alarm to end at; add --alarm, --alarm-alone or --network"
+        )
     if i_know and listen is None:
         raise InputError("--i-know: nothing is told to others without --listen")
     address = None if listen is None else address_named(listen, known=i_know)

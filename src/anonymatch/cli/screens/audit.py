@@ -6,7 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anonymatch.audits import GROUPS, QUANTILES, Show, figure_text, shown_figures
+from anonymatch.audits import (
+    GROUPS,
+    QUANTILES,
+    Show,
+    attacker_sentence,
+    figure_text,
+    shown_figures,
+)
 from anonymatch.base import numbers, text
 from anonymatch.base.text import Message
 from anonymatch.cli.screens import elements
@@ -35,6 +42,9 @@ def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rendera
         elements.heading(text.name(f"{audit.name}: {_size(audit)}, {audit.observation.source}")),
         elements.paragraph(audit.verdict),
     ]
+    attacker = attacker_sentence(audit.observation)
+    if attacker:
+        screen.append(elements.paragraph(attacker))
     if gates:
         screen.append(elements.bullets("Thresholds:", [gate.text for gate in gates]))
     screen.append(elements.figures(_figures(audit)))
@@ -63,6 +73,7 @@ def comparison_screen(comparison: am.Comparison) -> list[RenderableType]:
             "Compared:",
             [
                 f"{letter}: {text.name(name)}: {_size(audit)}, {audit.observation.source}"
+                f"{f'; attacker: {audit.attacker}' if audit.attacker else ''}"
                 for letter, name, audit in systems
             ],
         ),
@@ -72,8 +83,9 @@ def comparison_screen(comparison: am.Comparison) -> list[RenderableType]:
             "What they mean:", [f"{row.title}: {row.meaning}" for row in comparison.rows]
         ),
         elements.paragraph(
-            "best: only where intervals do not overlap; =: no difference; ?: no sure one; "
-            f"{UNKNOWN}: not known."
+            "An audit is named best only if intervals do not overlap and the difference exceeds "
+            "two standard errors of the traffic. '=' means no difference, '?' an uncertain "
+            f"difference, and '{UNKNOWN}' an unknown figure."
         ),
         *(elements.paragraph(f"Note: {Message(note).worded(option)}") for note in comparison.notes),
         elements.paragraph(" ".join(comparison.caveats)),
@@ -108,7 +120,9 @@ def _size(audit: am.Audit) -> str:
 
 
 def _trust(audit: am.Audit) -> str:
-    if audit.confidence == 1.0 and audit.answers.links is not None:
+    network = audit.observation.network
+    rated = audit.answers.links is not None or (network is not None and network.rates is not None)
+    if audit.confidence == 1.0 and rated:
         return "exact for these rates"
     if audit.confidence == 1.0:
         return "exact" if audit.count.exact else "proven"
@@ -186,12 +200,14 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     if audit.observation.passage is None:
         text = figure.text(audit)
         reached = "" if text is None else f"; {text.span} of it is reached"
-        meaning = f"joint, per {nouns.user} if everybody keeps as many candidates{reached}"
+        meaning = f"joint bits per {nouns.user}, given the number of candidates of each{reached}"
         lines.append(("at most", numbers.in_bits(numbers.amount(audit.bound)), meaning))
     design = audit.best_design
     if design is not None:
         joint = numbers.amount(design.log2 / max(design.users, 1))
-        meaning = f"joint, per {nouns.user}, for as many {nouns.users} and candidates"
+        meaning = (
+            f"joint bits per {nouns.user} with the same number of {nouns.users} and candidates"
+        )
         lines.append(("best design", numbers.in_bits(joint), meaning))
     for title, entropy in audit.same_delay:
         assert audit.same_delay_seconds is not None
@@ -204,10 +220,18 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
 def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """What no mix exceeds, and the share of it that is reached."""
     lines = _line(audit, figure)
-    if not audit.ceiling or not lines:
+    if audit.ceiling is None or not audit.ceiling.value or not lines:
         return lines
     title, value, meaning = lines[0]
-    share = numbers.percent(min(1.0, audit.entropy.value / audit.ceiling))
+    users = audit.answers.users
+    if audit.entropy.value > audit.ceiling.value and users.weights is None:
+        # The mean leaves out messages near the ends of the log, and the ceiling has them.
+        mean = float(users.shannon.value[~users.censored].mean())
+        share = numbers.percent(min(1.0, mean / audit.ceiling.value))
+        many = audit.observation.nouns.users
+        whole = f"with the {many} near the ends of the log, {share} of it is reached"
+        return [(title, value, f"{meaning}; {whole}")]
+    share = numbers.percent(min(1.0, audit.entropy.value / audit.ceiling.value))
     return [(title, value, f"{meaning}; {share} of it is reached")]
 
 
@@ -275,8 +299,8 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
         return []
     step = audit.one_step
     taken = interval_text(step.lost_bits, "bits")
-    line = f"Attack: exposing {text.name(step.target)} costs {taken} of {_bits_of_all(audit)}"
-    line += ", as a mean over all truths."
+    line = f"Attack: exposing {text.name(step.target)} removes {taken} of {_bits_of_all(audit)}"
+    line += ", on average over all matchings."
     steps = audit.campaign.steps
     if steps:
         last = steps[-1]
@@ -284,7 +308,7 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
         left = numbers.in_bits(f"{last.bits_left:.5g}")
         doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} {users} still in doubt"
         line += (
-            f" Along {_one_truth(audit.campaign)}, after {numbers.plural(len(steps), 'exposure')} "
+            f" For {_one_truth(audit.campaign)}, after {numbers.plural(len(steps), 'exposure')} "
             f"one after another, {left} "
             f"{'is' if left == '1 bit' else 'are'} left"
             f"{doubt}{f' ({audit.campaign.reason})' if audit.campaign.reason else ''}."
@@ -296,8 +320,8 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
 
 def _one_truth(campaign: Campaign) -> str:
     if campaign.truth == "given":
-        return "the truth in the log"
-    return f"one truth that is drawn (seed {campaign.seed})"
+        return "the ground truth in the log"
+    return f"one sampled matching (seed {campaign.seed})"
 
 
 def _bits_of_all(audit: am.Audit) -> str:
@@ -308,18 +332,24 @@ def _bits_of_all(audit: am.Audit) -> str:
 
 def _score(score: am.Score, *, rings: bool) -> str:
     line = (
-        f"Against the truth in the {'file' if rings else 'log'}: {numbers.percent(score.right)} of "
+        f"Compared with the ground truth in the {'file' if rings else 'log'}, "
+        f"{numbers.percent(score.right)} of "
         f"{numbers.plural(score.guesses, 'guess', 'guesses')} are right, "
-        f"{numbers.percent(score.promised)} were promised"
+        f"{numbers.percent(score.promised)} were predicted"
     )
-    if score.calibrated:
-        return f"{line}; promises are kept."
     if score.impossible:
         do = "does" if score.impossible == 1 else "do"
         pairs = numbers.plural(score.impossible, "true pair")
-        return f"{line}. But {pairs} {do} not fit the law at all: it is NOT the law of this log."
-    see = "see --decoys, --spends and --merging" if rings else "see the law"
-    return f"{line}; promises are NOT kept: {see}."
+        return f"{line}. But {pairs} {do} not agree with the law, so it is NOT the law of this log."
+    if score.log_score is not None and score.log_score_error is not None:
+        line += (
+            f". The log score is {score.log_score:.4g} ± {score.log_score_error:.2g} bits, "
+            f"{score.log_expected:.4g} were predicted"
+        )
+    if score.calibrated:
+        return f"{line}. The probabilities are well calibrated."
+    see = "check --decoys, --spends and --merging" if rings else "check the law, losses and cover"
+    return f"{line}. The probabilities are NOT calibrated: {see}."
 
 
 def _method(audit: am.Audit) -> str:

@@ -9,7 +9,7 @@ from rich.text import Text
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import several
 from anonymatch.cli.screens import elements
-from anonymatch.plans import plan_figures
+from anonymatch.plans import plan_figures, width_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,10 +21,9 @@ __all__ = ["plan_screen"]
 
 def plan_screen(plan: am.NetworkPlan) -> list[RenderableType]:
     """What to take and why; the front; and what nothing can reach."""
-    request = plan.request
     rate = amount(plan.messages)
     screen = [
-        elements.heading(f"{request.network}, {rate} messages a second: plan"),
+        elements.heading(f"{plan.network}, {rate} messages per second: plan"),
         elements.paragraph(plan.verdict),
     ]
     if lines := plan_figures(plan):
@@ -36,13 +35,14 @@ def plan_screen(plan: am.NetworkPlan) -> list[RenderableType]:
 
 def _front(plan: am.NetworkPlan) -> RenderableType:
     share = percent(plan.request.targets.worst)
+    swept = bool(plan.request.widths)
     table = elements.columns(
-        "law",
+        "network and law" if swept else "law",
         right=("cover", "mean delay", "99 % delay", "entropy", f"worst {share}", "low", "meets"),
     )
     for setting in plan.front_settings:
         table.add_row(
-            Text(setting.law),
+            Text(f"{setting.request.network} {setting.law}" if swept else setting.law),
             amount(setting.cover),
             f"{amount(setting.mean_delay.value)} s",
             f"{amount(setting.delay_99.value)} s",
@@ -55,25 +55,27 @@ def _front(plan: am.NetworkPlan) -> RenderableType:
 
 
 def _words(plan: am.NetworkPlan) -> str:
-    number = len({(one.law, one.cover) for one in (*plan.tried, *plan.confirmations)})
+    number = len({one.key for one in (*plan.tried, *plan.confirmations)})
     were = f"{several(number, 'setting')} {'was' if number == 1 else 'were'}"
     front = (
-        f"The front: {were} tried, and no other beats these in what the worst hide among, mean "
-        "delay and packets. A target is met if the bound of its interval meets it."
+        f"The front: {were} tried, and no other beats these in the anonymity set of the worst, "
+        "mean delay and packets. A target is met if the bound of its interval meets it."
     )
-    words = [front]
+    words = [front, width] if (width := width_in_words(plan)) else [front]
     if plan.request.network.shape == "free":
         words.append(
             "Routes end after each hop with the same probability: an attacker who knows how long "
             "routes are learns more."
         )
     if plan.request.traffic.hours:
-        words.append("Each hour is taken to be long beside the delays.")
+        words.append("Each hour is assumed to be long compared with the delays.")
     words.append(
-        "The attacker sees every link, and knows the mixes; hops are independent. Mixes that wait "
-        "for numbers look best until traffic stops or somebody sends: mind the delay of 99 % and "
-        "the n-1 attack. Users who stay the same over many rounds are worse off: see 'anonymatch "
-        "rounds'."
+        f"The attacker {plan.request.adversary.in_words}, and knows the mixes; hops are "
+        "independent. An attacker who sees only both ends learns less. The ceiling is for Poisson "
+        "traffic whose cover goes from end to end; cover created inside raises it. Threshold and "
+        "pool mixes look best until traffic stops or an attacker sends messages: check the 99 % "
+        "delay and the n-1 attack. Users who stay the same over many rounds lose more anonymity: "
+        "see 'anonymatch rounds'."
     )
     words.append(f"Seed {plan.seed}.")
     return " ".join(words)

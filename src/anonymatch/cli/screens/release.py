@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     import anonymatch as am
     from anonymatch.audits import Worst
+    from anonymatch.sources import Release
     from anonymatch.tables import Generalised, Notion
 
-__all__ = ["generalised_screen", "release_screen"]
+__all__ = ["first_screen", "generalised_screen", "release_screen"]
 
 _SHOWN = 12  # classes of rows that change
 
@@ -33,7 +34,7 @@ def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rende
         elements.paragraph(table.headline(audit.identified, audit.n_counted)),
         *(
             elements.paragraph(Message(note).worded(option))
-            for note in (*audit.notes, *table.sentences())
+            for note in (*audit.notes, *table.sentences(), *table.about_present())
         ),
     ]
     if gates:
@@ -59,6 +60,33 @@ def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rende
     return screen
 
 
+def first_screen(name: str, release: Release) -> list[RenderableType]:
+    """What equal rows decide, while people and rows are still to be matched."""
+    from anonymatch.tables import class_notions
+
+    known = class_notions(release)
+    lines = [_line(one) for one in known.values() if one.value is not None]
+    paragraph = (
+        "First figures. They are exact, and equal rows decide them. Figures that need people and "
+        "rows to be matched follow."
+    )
+    screen = [
+        elements.heading(text.name(f"{name}: {numbers.plural(release.n_rows, 'row')}")),
+        elements.paragraph(paragraph),
+        elements.figures(lines),
+    ]
+    if "journalist risk" not in known and not release.spare:
+        # Each row of a class belongs to another person who is compatible with all of them.
+        most = known["prosecutor risk"].text
+        mean = numbers.percent(len(release.class_sizes) / release.n_rows)
+        screen.append(
+            elements.paragraph(
+                f"The journalist risk is at most {most}, and the marketer risk at most {mean}."
+            )
+        )
+    return screen
+
+
 def _line(notion: Notion) -> elements.Line:
     better = "more is better" if notion.kind.better == "higher" else "less is better"
     return notion.key, notion.text, f"{notion.kind.meaning} ({better})"
@@ -78,17 +106,23 @@ def _people(audit: am.Audit) -> list[RenderableType]:
     """Those who hide worst."""
     if not audit.worst:
         return []
-    table = elements.columns("person", "likeliest row", "why", right=("probability", "hides among"))
+    present = audit.answers.users.present
+    last = "hides among" if present is None else "if in the release"
+    table = elements.columns("person", "likeliest row", "why", right=("probability", last))
     for one in audit.worst:
-        table.add_row(*_cells(one))
+        table.add_row(*_cells(one, sampled=present is not None))
     return [elements.paragraph("People at risk:"), elements.indented(table)]
 
 
-def _cells(one: Worst) -> tuple[str, ...]:
+def _cells(one: Worst, *, sampled: bool) -> tuple[str, ...]:
     guess = "–" if one.guess is None else text.name(one.guess)
-    share = one.probability_departed
-    chance = "–" if share is None else numbers.percent(share)
-    return text.name(one.user), guess, one.reason, chance, f"{one.effective:.3g}"
+    chance, if_present = (
+        "–" if share is None else numbers.percent(share)
+        for share in (one.probability, one.probability_departed)
+    )
+    least = "" if one.probability is not None else " or more"
+    last = if_present if sampled else f"{one.effective:.3g}{least}"
+    return text.name(one.user), guess, one.reason, chance, last
 
 
 def _sure(audit: am.Audit) -> str:

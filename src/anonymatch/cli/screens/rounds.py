@@ -12,7 +12,7 @@ from anonymatch.base import numbers, text
 from anonymatch.base.text import Message
 from anonymatch.cli.screens import elements
 from anonymatch.cli.words import option
-from anonymatch.disclosure import METHODS, verdict
+from anonymatch.disclosure import METHODS, calibration_in_words, verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,7 +28,6 @@ UNKNOWN = "–"
 
 _POINTS = 12  # of a curve that are all shown
 _BELIEVE = ("gibbs", "exact", "presence")  # methods that tell probabilities
-_DISAGREE = 1.05  # of R-hat, from which on readers are told
 
 
 def rounds_screen(
@@ -54,9 +53,9 @@ def rounds_screen(
     screen += _falls(disclosure, top)
     screen += _pairs(disclosure, top)
     screen += _sets(disclosure, top)
-    if disclosure.calibrated is not None:
-        screen.append(elements.paragraph(_calibration(disclosure)))
-    screen += _notes((*disclosure.notes, *_disagreement(disclosure)))
+    if scored := calibration_in_words(disclosure):
+        screen.append(elements.paragraph(scored))
+    screen += _notes(disclosure.notes)
     screen.append(elements.paragraph(_ONLINE if disclosure.method == "presence" else _SENDING))
     screen.append(elements.paragraph(_method(disclosure, learnt)))
     return screen
@@ -225,27 +224,6 @@ def _more(number: int, noun: str, how: str = "") -> list[RenderableType]:
         return []
     text = f"... and {numbers.plural(number, noun)} more; --top 0 shows all{how}."
     return [elements.paragraph(text)]
-
-
-def _calibration(disclosure: am.Disclosure) -> str:
-    line = (
-        f"Against the truth in the log: {numbers.percent(disclosure.right)} of best guesses are "
-        f"right, {numbers.percent(disclosure.believed)} were promised"
-    )
-    if disclosure.calibrated:
-        return f"{line}; promises are kept."
-    more = (disclosure.right or 0.0) > (disclosure.believed or 0.0)
-    return (
-        f"{line}; promises are NOT kept: the attacker is "
-        f"{'right more often' if more else 'right less often'} than believed."
-    )
-
-
-def _disagreement(disclosure: am.Disclosure) -> list[str]:
-    if disclosure.rhat is None or disclosure.rhat <= _DISAGREE:
-        return []
-    apart = f"(R-hat {disclosure.rhat:.3g}, 1 if they do)"
-    return [f"chains do not agree yet {apart}; allow more with --budget"]
 
 
 def _method(disclosure: am.Disclosure, learnt: bool) -> str:

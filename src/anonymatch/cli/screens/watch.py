@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["watch_screen"]
 
 _SHOWN = 10  # mixes, those with the fewest bits first
+_ATTACKER = "Own bits are for an attacker who sees every link."
 _SINCE_1970 = 1e9  # seconds; smaller times are of a clock of their own
 
 
@@ -47,7 +48,8 @@ def watch_screen(report: Report) -> list[RenderableType]:
         screen.append(elements.bullets("Nothing is told of", _first(lines)))
     if report.alarms:
         screen.append(elements.bullets("ALARM", _first(list(report.alarms))))
-    screen.append(elements.paragraph("Assumes Poisson between samples."))
+    lag = f"Latest samples are up to {amount(report.lag)} s old. " if report.mixes else ""
+    screen.append(elements.paragraph(f"{lag}Assumes Poisson between samples. {_ATTACKER}"))
     return screen
 
 

@@ -1,7 +1,8 @@
-"""A mix with delays of any density, of which only the ends are seen: by a chain over explanations.
+"""A mix with delays of any density, of which only the ends are seen.
 
-Who is inside matters here, and not only how many: there is no small state to follow. So figures
-are estimated, with intervals; see :mod:`anonymatch.measures.wide_links`.
+Which messages are inside matters here, and not only how many: there is no small state to follow.
+Figures are exact if few messages out are candidates at the same time. Otherwise they are estimated
+with intervals; see :mod:`anonymatch.measures.wide_links`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from anonymatch.measures.passages.links import (
 from anonymatch.measures.users import Range, entropy_terms
 from anonymatch.measures.wide_link_band import LinkBand
 from anonymatch.measures.wide_link_estimate import LINKS_CONFIDENCE, LinksEstimate
+from anonymatch.measures.wide_link_exact import exact_fits
 from anonymatch.measures.wide_links import estimate_links
 from anonymatch.running import Budget, Execution
 
@@ -32,7 +34,8 @@ __all__ = ["DelayLog", "delay_figures"]
 _LN2 = math.log(2.0)
 _BYTES = 90.0  # of a candidate, at most
 _SECONDS = 2.5e-7  # to weigh one
-_RAREST = 1e-10  # share of the largest weight of a departure to be nobody's: none has less
+# Smallest weight of a departure as a dummy, as a share of the largest: for chains, and if exact.
+_RAREST, _RAREST_EXACT = 1e-10, 1e-60
 _LIGHTEST = -600.0  # log of the share of the largest weight that is as good as none
 _SOME = 1 << 20  # candidates weighed at once
 
@@ -72,8 +75,9 @@ def delay_figures(
     edge: Bools | None = None,
     seed: int = 0,
     effort: Execution | None = None,
+    asked: Ints | None = None,
 ) -> LinkFigures:
-    """What a log says of each message, estimated with intervals of 95 %.
+    """What a log says of each message: exactly, or estimated with intervals of 95 %.
 
     Losses and cover are rates, or numbers that explanations must have.
 
@@ -116,10 +120,15 @@ def delay_figures(
     stays = np.zeros(len(log.arrivals))
     if not channel.drained:
         stays = (1.0 - loss) * np.exp(log.log_survival(channel.end - log.arrivals))
-    band = _with_numbers(_band(log, lengths, loss, loss + stays, nobodys), channel, loss, stays)
+    band = _with_numbers(
+        _band(log, lengths, loss, loss + stays, nobodys, _RAREST), channel, loss, stays
+    )
+    if exact_fits(band, budget):
+        raw = _band(log, lengths, loss, loss + stays, nobodys, _RAREST_EXACT)
+        band = _with_numbers(raw, channel, loss, stays)
     groups = None if receivers is None else np.asarray(receivers, dtype=np.int64)
     estimate = estimate_links(
-        band, budget=budget, edge=edge, groups=groups, seed=seed, effort=effort
+        band, budget=budget, edge=edge, groups=groups, seed=seed, effort=effort, asked=asked
     )
     figures = _link_figures(estimate, loss + stays, loss, groups is not None, seed)
     if early.any():
@@ -149,7 +158,9 @@ def _with_numbers(band: LinkBand, channel: Channel, loss: float, stays: Floats) 
     return replace(band, pairs=pairs, lost=channel.lost, staying=band.unpaired * share)
 
 
-def _band(log: DelayLog, lengths: Ints, loss: float, unpaired: Floats, nobodys: Floats) -> LinkBand:
+def _band(
+    log: DelayLog, lengths: Ints, loss: float, unpaired: Floats, nobodys: Floats, rarest: float
+) -> LinkBand:
     """Weights over those of departures to be nobody's, so that to be so weighs 1.
 
     Only ratios within a row matter: each is divided by its largest weight.
@@ -157,7 +168,7 @@ def _band(log: DelayLog, lengths: Ints, loss: float, unpaired: Floats, nobodys: 
     top = float(nobodys.max(initial=0.0))
     levels = np.zeros(len(nobodys))
     if top > 0.0:
-        levels = np.log(np.maximum(nobodys, _RAREST * top))
+        levels = np.log(np.maximum(nobodys, rarest * top))
     first, last = log.first, log.first + lengths
     starts = offsets(lengths)
     logs = np.empty(int(starts[-1]))
@@ -217,6 +228,7 @@ def _link_figures(
         "Figures are estimated from a chain over explanations in "
         f"{estimate.replicas} replicas, with intervals of {LINKS_CONFIDENCE:.0%}"
     )
+    exact = not estimate.replicas
     return LinkFigures(
         log_evidence=None,
         joint_bits=joint.clipped(0.0, math.inf),
@@ -232,9 +244,9 @@ def _link_figures(
         guess=estimate.guess,
         allowed=estimate.allowed,
         error=float((estimate.probability.high - estimate.probability.low).max(initial=0.0)) / 2,
-        confidence=LINKS_CONFIDENCE,
-        method="chain over explanations",
-        seed=seed,
+        confidence=1.0 if exact else LINKS_CONFIDENCE,
+        method="subset" if exact else "chain over explanations",
+        seed=None if exact else seed,
         guessing=estimate.guessing,
         receivers=ReceiverFigures(
             shannon=estimate.group_shannon,
@@ -243,9 +255,11 @@ def _link_figures(
         )
         if grouped
         else None,
-        notes=(note,),
+        notes=() if exact else (note,),
         mean_shannon=estimate.mean_shannon,
+        mean_min_entropy=estimate.mean_min_entropy,
         surest=estimate.surest,
+        asked=estimate.asked,
     )
 
 

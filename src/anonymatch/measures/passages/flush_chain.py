@@ -33,6 +33,7 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.passages.exponential import leaving_probability
 from anonymatch.measures.passages.flush_numbers import KnownNumbers, known_numbers
 from anonymatch.measures.passages.flush_rounds import BY_MESSAGE, FlushRounds, flush_rounds
 from anonymatch.measures.passages.flush_rule import FlushRule
@@ -90,6 +91,7 @@ def flush_figures(
     channel: Channel,
     dummies: Dummies = "exit",
     budget: Budget | float | None = None,
+    asked: npt.ArrayLike | None = None,
 ) -> LinkFigures:
     """What a log says about which message out each message in is.
 
@@ -105,6 +107,8 @@ def flush_figures(
         Where cover traffic comes in.
     budget : float or Budget, optional
         Work that is predicted to need more is refused.
+    asked : array of int, optional
+        A departure by message whose probability is wanted; -1 for none.
 
     Notes
     -----
@@ -128,7 +132,8 @@ def flush_figures(
     ([0.348, 0.348, 0.348], [1.0, 1.0, 1.0])
     """
     problem = _Problem.of(law, arrivals, departures, channel, dummies, Budget.of(budget))
-    return _figures(problem, *problem.solve())
+    wanted = None if asked is None else _Asked.of(problem, np.asarray(asked, dtype=np.int64))
+    return _figures(problem, *problem.solve(wanted))
 
 
 def flush_pairs(
@@ -279,10 +284,10 @@ class _Problem:
         kind[last] = by_message[rounds.arrivals[last]]
         return rounds.arrivals, kind
 
-    def solve(self) -> tuple[_Table, _Solved]:
+    def solve(self, asked: _Asked | None = None) -> tuple[_Table, _Solved]:
         """Figures of all messages; in a mix that empties itself, equal rounds are solved once."""
         model, rounds = self.model, self.model.rounds
-        table = _Table(rounds)
+        table = _Table(rounds, asked)
         plain = known_numbers(model)
         if plain is not None:
             table.fill(plain)
@@ -396,10 +401,41 @@ class _Problem:
         )
 
 
+class _Asked:
+    """The flush of one departure for each message, and the probability of that departure."""
+
+    def __init__(self, number: Ints, kind: Ints, flush: Ints) -> None:
+        self.number, self.kind, self.flush = number, kind, flush
+        self.probability = np.zeros(len(number))
+        code = 2 * number + kind
+        self._order = np.argsort(code, kind="stable")
+        self._codes = code[self._order]
+
+    @classmethod
+    def of(cls, problem: _Problem, asked: Ints) -> _Asked:
+        """``asked``: a departure for each message, in the order given; -1 for none."""
+        rank = np.empty(len(problem.out_order), dtype=np.int64)
+        rank[problem.out_order] = np.arange(len(rank))
+        wanted = asked[problem.in_order]
+        flush = np.full(len(wanted), -1, dtype=np.int64)
+        some = wanted >= 0
+        flush[some] = problem.model.rounds.departures[rank[wanted[some]]]
+        return cls(*problem.classes(), flush)
+
+    def take(self, at: int, kind: int, each: Floats) -> None:
+        """Probabilities of single departures of the flushes from ``at`` on, for one class."""
+        first, last = np.searchsorted(self._codes, [2 * at + kind, 2 * at + kind + 1])
+        members = self._order[first:last]
+        later = self.flush[members] - at
+        some = (self.flush[members] >= at) & (later < len(each))
+        self.probability[members[some]] = each[later[some]]
+
+
 class _Table:
     """Figures of the messages of each round: of most of them, and of the one that set it off."""
 
-    def __init__(self, rounds: FlushRounds) -> None:
+    def __init__(self, rounds: FlushRounds, asked: _Asked | None = None) -> None:
+        self.asked = asked
         shape = (2, rounds.number + 1)
         self._rounds = rounds
         with np.errstate(divide="ignore"):
@@ -418,6 +454,8 @@ class _Table:
         end = at + len(leaves)
         left = rounds.left[at:end]
         each = leaves / np.maximum(left, 1)
+        if self.asked is not None:
+            self.asked.take(at, kind, each)
         departed = float(leaves.sum())
         some = leaves > 0
         bits = float((leaves * self._log_left[at:end])[some].sum())
@@ -453,6 +491,10 @@ class _Table:
         self.allowed[:] = plain.allowed(_POSSIBLE)
         self.real[:] = self._rounds.left
         self.longest = plain.longest
+        if self.asked is not None:
+            self.asked.probability[:] = leaving_probability(
+                plain.inside, plain.left, self.asked.number, self.asked.flush
+            )
 
     def repeat(self, small: _Table, which: Ints) -> None:
         """Figures of equal rounds from those of one, where nobody stays for another flush."""
@@ -463,6 +505,11 @@ class _Table:
             setattr(self, name, getattr(small, name)[:, which])
         self.real = small.real[which[:-1]]
         self.longest = 1
+        asked = self.asked
+        if asked is not None:
+            some = asked.flush == asked.number
+            departed = self.departed[asked.kind[some], asked.number[some]]
+            asked.probability[some] = departed / self._rounds.left[asked.flush[some]]
 
 
 def _chain(model: FlushModel, row: Row, budget: Budget) -> tuple[Floats, Backward]:
@@ -515,6 +562,7 @@ def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
         error=error,
         method=solved.method,
         guessing=guesses_within(of_messages(table.guessing), error, allowed),
+        asked=None if table.asked is None else _in_order(table.asked.probability, problem.in_order),
         notes=_notes(solved),
     )
 

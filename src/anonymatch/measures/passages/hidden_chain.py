@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,10 @@ from anonymatch.measures.passages.links import (
 )
 from anonymatch.running import Execution
 
-__all__ = ["early_probabilities", "hidden_figures", "run_chain"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["HiddenPairs", "early_probabilities", "hidden_figures", "hidden_pairs", "run_chain"]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
@@ -72,6 +75,7 @@ def hidden_figures(
     effort: Execution | None = None,
     seconds: float = math.inf,
     together: int = 32,
+    asked: npt.ArrayLike | None = None,
 ) -> LinkFigures:
     """What a log of one exponential mix says of each message.
 
@@ -96,6 +100,8 @@ def hidden_figures(
         Predicted seconds beyond which a number is taken as a mean, which is told.
     together : int
         Departures between two compressions; at least as many as there are: no compression.
+    asked : array of int, optional
+        A departure by message whose probability is wanted; -1 for none.
 
     Raises
     ------
@@ -113,12 +119,73 @@ def hidden_figures(
     check_numbers(log)
     chosen = _chosen(receivers, len(log.departures))
     run = effort or Execution()
-    rows = _ChainRows(together, guessing_every, pairs, chosen)
+    wanted = None if asked is None else np.asarray(asked, dtype=np.int64)
+    rows = _ChainRows(together, guessing_every, pairs, chosen, wanted)
     if _dear(log, seconds, run):
         return _tilted(log, run, rows)
     figures, cut_error = _solved(log, log.weights(), run, rows, log.counted())
     links = _figures(log, figures, cut_error, log.weights(), rows)
     return replace(links, notes=_mean_notes(log, figures, run))
+
+
+class HiddenPairs(NamedTuple):
+    """Probabilities of pairs of arrivals and departures, of losses, and of being inside at the end.
+
+    ``error`` is the most that a row may miss of 1.
+    """
+
+    matrix: csr_array
+    lost: Floats
+    inside: Floats
+    error: float
+
+
+def hidden_pairs(
+    arrivals: npt.ArrayLike,
+    departures: npt.ArrayLike,
+    *,
+    mean: float,
+    channel: Channel,
+    effort: Execution | None = None,
+) -> HiddenPairs:
+    """Return the probability of every pair that is not negligible; see :func:`hidden_figures`.
+
+    Examples
+    --------
+    >>> channel = Channel(loss=0.25, cover_rate=0.5, begin=0.0, end=2.0)
+    >>> pairs = hidden_pairs([0.0], [1.0], mean=1.0, channel=channel)
+    >>> round(float(pairs.matrix[0, 0] + pairs.lost[0] + pairs.inside[0]), 9)
+    1.0
+    """
+    from scipy.sparse import csr_array
+
+    log = HiddenLog.of(arrivals, departures, mean, channel, None)
+    check_numbers(log)
+    run, weights, events = effort or Execution(), log.weights(), log.events
+    size = len(log.arrivals)
+    counted = log.counted()
+    chain = _native.hidden_chain_job(
+        events.arrival,
+        events.spread(np.full(size, weights.delivered), weights.real),
+        events.spread(np.full(size, weights.lost), weights.cover),
+        events.gap,
+        end_inside=log.end_inside,
+        counted=counted[0],
+        number=counted[1],
+        cut=_CUTS[1],
+        sparse=True,
+    )
+    while chain.advance(_STEP):
+        run.stop.check()
+    if chain.stuck() >= 0 or chain.log_evidence() == -math.inf:
+        raise unexplained(log, weights)
+    figures = chain.figures()
+    rows = np.repeat(np.arange(size)[::-1], figures.entries[::-1])
+    matrix = csr_array(
+        (np.array(figures.entry_value), (rows, np.array(figures.entry_column))),
+        shape=(size, len(log.departures)),
+    )
+    return HiddenPairs(matrix, figures.lost, figures.inside, float(figures.miss))
 
 
 class _ChainRows(NamedTuple):
@@ -128,6 +195,7 @@ class _ChainRows(NamedTuple):
     guessing_every: int
     pairs: bool
     groups: Ints | None
+    asked: Ints | None = None
 
 
 def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
@@ -164,6 +232,7 @@ def run_chain(
         rows=rows is not None,
         pairs=wanted.pairs,
         groups=wanted.groups,
+        asked=wanted.asked,
     )
     last = len(events.arrival) * (1 if evidence_only else 2)
     step, each = (_STEP, _ROW_SECONDS) if rows is not None else (_LONG_STEP, _EVENT_SECONDS)
@@ -277,6 +346,7 @@ def _figures(
         else None,
         receivers=None if rows.groups is None else _receivers(figures),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
+        asked=None if rows.asked is None else figures.asked,
         early=early_probabilities(figures, weights) if log.channel.inside_at_start else None,
     )
 

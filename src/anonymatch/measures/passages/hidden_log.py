@@ -183,8 +183,8 @@ def unexplained(log: HiddenLog, weights: EventWeights) -> InputError:
     if len(wrong):
         at = int(wrong[0])
         return InputError(
-            f"departure {at + 1} at {log.departures[at]:g} s: nobody is inside who can have sent "
-            "it; allow for cover traffic: give ",
+            f"departure {at + 1} of {len(log.departures)}: nobody is inside who can have sent it; "
+            "allow for cover traffic: give ",
             Argument("cover_rate"),
             " or ",
             Argument("cover"),

@@ -139,6 +139,12 @@ class LinkFigures:
         The same message's receivers, where groups of departures were given.
     pairs : array or None
         Probability of each message (row) to be each departure (column), where asked for.
+    asked : array or None
+        Probability of each message to be the one departure that was asked for, such as the true
+        one; not divided by that of having departed. None if nothing was asked.
+    mean_min_entropy : Interval or None
+        Mean over the counted messages of -log2 of the best guess's probability, where it is known
+        more closely than each.
     mean_shannon : Interval or None
         Mean of `shannon` over the messages asked for, where it is known better than each.
     notes : tuple of str
@@ -165,8 +171,10 @@ class LinkFigures:
     guessing: Range | None = None
     receivers: ReceiverFigures | None = None
     pairs: Floats | None = field(default=None, repr=False)
+    asked: Floats | None = field(default=None, repr=False)
     early: Floats | None = field(default=None, repr=False)
     mean_shannon: Interval | None = None
+    mean_min_entropy: Interval | None = None
     surest: Range | None = None
     notes: tuple[str, ...] = ()
 

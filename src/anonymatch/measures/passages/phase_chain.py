@@ -17,23 +17,33 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import numpy.typing as npt
 
 from anonymatch._native import PhaseChain
 from anonymatch.base.errors import BudgetError
 from anonymatch.measures.passages.links import Channel, LinkFigures, taken_as_mean, with_tilt
 from anonymatch.measures.passages.phase_cost import (
+    DRAWING,
+    FEWEST_PATHS,
     FINER,
     WORK_SECONDS,
     PhaseWork,
     exact_fits,
     exact_predicted,
+    fewest_paths_cost,
     fits_again,
     number_of_paths,
     refuse_pairs,
 )
 from anonymatch.measures.passages.phase_log import PhaseLog, check_explained, unexplained
-from anonymatch.measures.passages.phase_outline import outline, outline_seconds
+from anonymatch.measures.passages.phase_outline import (
+    Stretch,
+    outline,
+    outline_seconds,
+    round_seconds,
+    stretch_means,
+)
 from anonymatch.measures.passages.phase_passes import (
     backward_pass,
     drawn_rows,
@@ -51,6 +61,9 @@ _DRAWN_CUTS = (1e-10, *_CUTS)  # the same where figures are drawn, which are kno
 _ROUGHEST_CUT = 1e-8  # if that alone fits the budget
 _DRAWN_ERROR = 1e-4
 _OUTLINE_CUTS = 20.0  # times what is cut off at an event, that may be missing after it
+_FEWEST_STRETCHES, _LEAST_CORE = 6, 20  # of a log, and messages of each
+_SCALING_SHARE, _MOST_ROUNDS = 0.05, 100  # of what is left of a budget, and rounds of scaling
+_FULLER = 1.05  # how much dearer the whole log or another stretch may be than the first one
 _MOST_TILTS = 12
 
 
@@ -66,6 +79,8 @@ def phase_figures(
     progress: Progress | None = None,
     effort: Execution | None = None,
     strict: bool = False,
+    asked: npt.ArrayLike | None = None,
+    edge: npt.ArrayLike | None = None,
 ) -> LinkFigures:
     """What a log of a mix with several exponential hops says of each message.
 
@@ -93,6 +108,11 @@ def phase_figures(
         Work under way that this is a part of; then it is told instead.
     strict : bool
         Whether the seconds were asked for: where drawn paths are beyond them, an outline will do.
+    asked : array of int, optional
+        A departure by message whose probability is wanted; -1 for none.
+    edge : array of bool, optional
+        Messages near an end of the log, that means are not about. Only with it an outline has
+        figures from stretches of the log.
 
     Raises
     ------
@@ -114,7 +134,7 @@ def phase_figures(
     >>> round(figures.log_evidence, 6), round(figures.joint_bits.value, 6)
     (-8.590393, 6.645944)
     """
-    log = PhaseLog.of(arrivals, departures, means, channel, receivers)
+    log = PhaseLog.of(arrivals, departures, means, channel, receivers, asked, edge)
     work = PhaseWork(budget, effort or Execution(progress=progress), strict=strict)
     return _figures(log, work, seed, pairs=False)
 
@@ -172,7 +192,7 @@ def _solved(log: PhaseLog, work: PhaseWork, seed: int, *, pairs: bool, count: bo
         except BudgetError:
             if not _outline_pays(log, work):
                 raise refusal from None
-            return _outlined(log, work)
+            return _outlined(log, work, seed)
     if not possible or exact_predicted(chain, log, work):
         exact = _exact(log, work, pairs=False, count=count)
         if exact is not None:
@@ -185,9 +205,15 @@ def _outline_pays(log: PhaseLog, work: PhaseWork) -> bool:
     return log.clean and work.strict and outline_seconds(len(log.arrivals)) <= work.left
 
 
-def _outlined(log: PhaseLog, work: PhaseWork) -> LinkFigures:
-    """What the evidence says of the whole log, if that fits, and delays of each message."""
-    seconds = outline_seconds(len(log.arrivals))
+def _outlined(log: PhaseLog, work: PhaseWork, seed: int) -> LinkFigures:
+    """What stretches and the evidence say of the whole log, if they fit, and delays of messages."""
+    times = log.arrivals, log.departures
+    seconds, rounds = outline_seconds(len(log.arrivals)), 0
+    each = round_seconds(*times, log.rates)
+    most = int(min(max(_SCALING_SHARE * work.left / each, 1.0), _MOST_ROUNDS))
+    stretches = _stretches(log, work, seed, seconds + most * each)
+    if stretches:
+        rounds, seconds = most, seconds + most * each
     evidence, told = None, None
     chain = log.chain(_ROUGHEST_CUT, count=False)
     try:
@@ -201,9 +227,71 @@ def _outlined(log: PhaseLog, work: PhaseWork) -> LinkFigures:
         evidence = float(chain.kernel.log_evidence), missing
         told = log_evidence(log, chain)
     work.effort.expect(seconds)
-    figures = outline(log.arrivals, log.departures, log.rates, evidence, told)
+    figures = outline(
+        *times, log.rates, evidence, told, stretches=stretches, rounds=rounds, edge=log.edge
+    )
     work.done(seconds)
-    return figures
+    return replace(figures, seed=seed) if stretches else figures
+
+
+def _stretches(log: PhaseLog, work: PhaseWork, seed: int, besides: float) -> list[Stretch]:
+    """Figures of messages in stretches of a log, drawn at random; none if too few fit the budget.
+
+    A stretch has messages before its own and after them, so that it matters little that it begins
+    and ends with an empty mix. What one costs is known from the filter of the first.
+    """
+    if log.edge is None or log.edge.all():
+        return []
+    size, lasted = len(log.arrivals), float(log.arrivals[-1] - log.arrivals[0])
+    before, within, after = stretch_means(log.rates)
+    inner = np.flatnonzero(~log.edge)
+    first, last = int(inner[0]), int(inner[-1]) + 1
+    core = max(math.ceil(within * size / lasted), _LEAST_CORE) if lasted > 0.0 else size
+    blocks = (last - first) // core
+    if blocks < _FEWEST_STRETCHES:
+        return []
+    borders = np.linspace(first, last, blocks + 1).astype(np.int64)
+    order = np.random.default_rng(seed).permutation(blocks)
+    solved: list[Stretch] = []
+    number = 1
+    while len(solved) < number:
+        at = int(order[len(solved)])
+        own = slice(int(borders[at]), int(borders[at + 1]))
+        begin, end = log.arrivals[own.start] - before, log.arrivals[own.stop - 1] + after
+        whole = slice(*np.searchsorted(log.arrivals, (begin, end)).tolist())
+        part = log.part(whole.start, whole.stop)
+        chain = part.chain(_ROUGHEST_CUT, count=False)
+        try:
+            possible = forward_pass(chain, part, work, alone=True, besides=besides)
+        except BudgetError:
+            possible = False
+        if not possible:
+            return []
+        if not solved:
+            number = min(_number_of_stretches(log, part, chain, work, besides), blocks)
+        if number < _FEWEST_STRETCHES:
+            return []
+        rows = drawn_rows(chain, part, work, FEWEST_PATHS, seed + len(solved))
+        mine = slice(own.start - whole.start, own.stop - whole.start)
+        solved.append(Stretch(own, rows.shannon[mine], rows.largest[mine], rows.collision[mine]))
+    return solved
+
+
+def _number_of_stretches(
+    log: PhaseLog, part: PhaseLog, chain: PhaseChain, work: PhaseWork, besides: float
+) -> int:
+    """As many as the budget pays for, beside the evidence of the whole log if that leaves enough.
+
+    ``part``: the first of them, whose filter is done.
+    """
+    filtered = chain.kernel.work * WORK_SECONDS
+    rest = DRAWING * filtered + fewest_paths_cost(part)
+    evidence = _FULLER * filtered * len(log.arrivals) / len(part.arrivals)
+    left = work.left - besides + filtered
+    number = int((left - evidence) / (_FULLER * (filtered + rest)))
+    if number < _FEWEST_STRETCHES:
+        number = int(left / (_FULLER * (filtered + rest)))
+    return number
 
 
 def _exact(log: PhaseLog, work: PhaseWork, *, pairs: bool, count: bool) -> LinkFigures | None:

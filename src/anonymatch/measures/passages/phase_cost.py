@@ -12,6 +12,7 @@ from anonymatch.running import Budget, Execution
 __all__ = [
     "BACKWARD",
     "DRAWING",
+    "FEWEST_PATHS",
     "FINER",
     "WORK_SECONDS",
     "PhaseWork",
@@ -34,6 +35,7 @@ _PATH_SECONDS = 0.7e-9  # an event, a path and a departure to come
 _ROW_SECONDS = 9e-8  # a message and a departure to come, for all batches
 _FAR = 36.0  # means of the slowest hop after which a message has left
 _SAMPLES = (400, 200, 100, 40, 20)
+FEWEST_PATHS = _SAMPLES[-1]
 _ENOUGH_SAMPLES = 200
 _MORE_SAMPLES = 10.0  # seconds that may go into more samples than that
 
@@ -114,7 +116,7 @@ def path_cost(log: PhaseLog, samples: int, width: Floats) -> float:
 
 def fewest_paths_cost(log: PhaseLog) -> float:
     """Seconds of the fewest paths that are ever drawn."""
-    return path_cost(log, _SAMPLES[-1], departures_to_come(log))
+    return path_cost(log, FEWEST_PATHS, departures_to_come(log))
 
 
 def number_of_paths(chain: PhaseChain, log: PhaseLog, work: PhaseWork) -> int:

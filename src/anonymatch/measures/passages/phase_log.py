@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch._native import PHASE_CHAIN_LARGEST, PhaseChain, stage_survival
 from anonymatch.base.arguments import real, whole
-from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.passages.links import Channel, check_start, early_weights
@@ -55,6 +55,8 @@ class PhaseLog:
     begin: float = 0.0  # in seconds; what mean hops are counted from
     receivers: Ints | None = None  # groups of departures
     early: Floats | None = None  # weights of departures to have been inside at the beginning
+    asked: Ints | None = None  # by message, the departure whose probability is wanted
+    edge: Bools | None = None  # messages near an end of the log, that means are not about
 
     @classmethod
     def of(
@@ -64,6 +66,8 @@ class PhaseLog:
         means: Sequence[float],
         channel: Channel,
         receivers: npt.ArrayLike | None = None,
+        asked: npt.ArrayLike | None = None,
+        edge: npt.ArrayLike | None = None,
     ) -> PhaseLog:
         check_hops(means)
         mean = float(max(means))
@@ -91,6 +95,8 @@ class PhaseLog:
             begin,
             groups,
             _early(channel.inside_at_start, (left - begin) / mean, means),
+            None if asked is None else np.asarray(asked, dtype=np.int64),
+            None if edge is None else np.asarray(edge, dtype=np.bool_),
         )
 
     @property
@@ -152,6 +158,21 @@ class PhaseLog:
         number, name = min(given)
         return name, number
 
+    def part(self, first: int, last: int) -> PhaseLog:
+        """Messages and departures of a clean log by their numbers in order of time.
+
+        First in, first out, each of these messages is one of these departures: so the part is a
+        clean log, too.
+        """
+        return replace(
+            self,
+            arrivals=self.arrivals[first:last],
+            departures=self.departures[first:last],
+            receivers=None,
+            asked=None,
+            edge=None,
+        )
+
     def log_prior(self) -> float:
         """Natural log of the probability of the numbers that are told, under the chain's rates."""
         log, n = 0.0, len(self.arrivals)
@@ -201,6 +222,7 @@ class PhaseLog:
             epsilon=epsilon,
             early=self.early,
             groups=self.receivers,
+            asked=self.asked,
         )
 
 
@@ -297,9 +319,8 @@ def check_explained(log: PhaseLog) -> None:
 
 
 def _nobody(log: PhaseLog, at: int) -> InputError:
-    time = log.departures[at] * log.mean + log.begin
     return InputError(
-        f"departure {at + 1} at {time:g} s: nobody is inside who can have sent it; "
+        f"departure {at + 1} of {len(log.departures)}: nobody is inside who can have sent it; "
         "allow for cover traffic: give ",
         Argument("cover_rate"),
         " or ",

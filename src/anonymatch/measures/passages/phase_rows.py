@@ -83,6 +83,7 @@ def chain_figures(
         if samples
         else guesses_within(rows.guessing, error, rows.allowed),
         receivers=None if log.receivers is None else _receivers(rows),
+        asked=None if log.asked is None else rows.asked,
         early=None if log.early is None else early_shares(1 - departing, log.early, log.nobodys),
         notes=notes if samples else (),
     )

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from anonymatch._native import version
-from anonymatch.audits import Audit, Gate
+from anonymatch.audits import Audit, Gate, attacker_sentence
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.charts import embedded
 from anonymatch.graph import Graph
@@ -149,13 +149,18 @@ def _n_out(audit: Audit) -> int:
 
 def _verdict(audit: Audit, gates: Sequence[Gate]) -> Section:
     shown = [(gate, verdict(_state(gate))) for gate in gates]
-    body = render("audit_verdict.html", verdict=audit.verdict, gates=shown)
+    body = render(
+        "audit_verdict.html",
+        verdict=audit.verdict,
+        gates=shown,
+        attacker=attacker_sentence(audit.observation),
+    )
     return Section("verdict", "Verdict", body, style=style())
 
 
 def _state(gate: Gate) -> str:
     """The verdict whose icon fits: a tick, a cross, or a half where the interval leaves it open."""
-    if gate.reached:
+    if gate.passed:
         return "holds"
     return "fails" if gate.missed else "holds under a condition"
 

@@ -56,10 +56,16 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
         f"{percent(score.error)} (counted in the file)."
     )
     sentences = [right]
+    if score.log_score is not None and not score.impossible:
+        sentences.append(
+            f"The log score, the mean of -log2 of the probability of the true match, is "
+            f"{score.log_score:.4g} bits with a standard error of {score.log_score_error:.2g}. "
+            f"The mean entropy of the same {words.users} predicts {score.log_expected:.4g} bits."
+        )
     if score.calibrated:
         sentences.append(
-            "The promises are kept: the difference is within three standard errors, so the law "
-            "fits what really happened."
+            "The probabilities are well calibrated: the differences are within three standard "
+            "errors, so the law fits what really happened."
         )
     elif score.impossible:
         sentences.append(
@@ -68,8 +74,8 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
         )
     else:
         sentences.append(
-            "The promises are not kept: the difference is beyond three standard errors, so the "
-            "law, and with it every figure here, does not fit what really happened."
+            "The probabilities are not calibrated: a difference is beyond three standard errors, "
+            "so the law, and with it every figure here, does not fit what really happened."
         )
     if score.impossible:
         sentences.append(

@@ -76,6 +76,7 @@ def comparison_html(comparison: Comparison, *, command: str | None = None) -> st
         f"{shown(number)} audits compared",
         lead="; ".join(
             f"{label(name, 60)}: {audit.observation.source}"
+            f"{f', the attacker {audit.attacker}' if audit.attacker else ''}"
             for name, audit in zip(comparison.names, comparison.audits, strict=True)
         ),
         sections=sections,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from anonymatch.base.numbers import amount, percent
 from anonymatch.charts import embedded
-from anonymatch.plans import NetworkPlan, covers, front_by_delay, trade_chart
+from anonymatch.plans import (
+    NetworkPlan,
+    cover_in_words,
+    covers,
+    front_by_delay,
+    trade_chart,
+    width_in_words,
+)
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.tables import table
@@ -25,7 +32,7 @@ def plan_html(plan: NetworkPlan, *, command: str | None = None) -> str:
     """
     sections = [_verdict(plan), _settings(plan), _delays(plan), _late(plan), _trade(plan)]
     return document(
-        f"Plan of {plan.request.network}",
+        f"Plan of {plan.network}",
         lead=f"{amount(plan.messages)} messages a second, seed {plan.seed}. {command or ''}",
         sections=tuple(sections),
         script=script(),
@@ -40,16 +47,20 @@ def _verdict(plan: NetworkPlan) -> Section:
 def _settings(plan: NetworkPlan) -> Section:
     share = percent(plan.request.targets.worst)
     heads = (
-        "law", "cover", "mean delay, s", "99 % delay, s", "entropy, bits",
-        f"worst {share} hide among", "at least", "identified", "n-1 attack", "meets",
+        "network", "law", "cover", "mean delay, s", "99 % delay, s", "queue delay, s",
+        "entropy, bits", "ceiling, bits", f"worst {share} hide among", "at least", "identified",
+        "n-1 attack", "meets",
     )  # fmt: skip
     rows = [
         (
+            str(setting.request.network),
             setting.law,
             amount(setting.cover),
             amount(setting.mean_delay.value),
             amount(setting.delay_99.value),
+            "" if setting.queue_delay is None else amount(setting.queue_delay),
             f"{setting.entropy.value:.2f}",
+            "" if setting.ceiling is None else f"{setting.ceiling.value:.2f}",
             amount(setting.worst.value),
             amount(setting.worst.low),
             percent(setting.identified.value),
@@ -58,7 +69,15 @@ def _settings(plan: NetworkPlan) -> Section:
         )
         for setting in plan.front_settings
     ]
-    before = ["No other setting that was tried beats these in worst, mean delay and packets."]
+    before = [
+        "No other setting that was tried beats these in worst, mean delay and packets.",
+        f"Entropy, worst and identified are for an attacker who {plan.request.adversary.in_words}.",
+        "The ceiling bounds the entropy at the delay and cover of a setting.",
+        "It holds for every attacker who sees at least both ends, and needs Poisson traffic.",
+        "Cover goes from end to end; cover created inside would count by its departures.",
+        "The queue delay comes in addition if clients send at a steady pace.",
+        *([words] if (words := width_in_words(plan)) else []),
+    ]
     return panel_section(
         "front", "The front", before=before, tables=[("Settings", table(heads, rows))]
     )
@@ -77,8 +96,7 @@ def _panels(plan: NetworkPlan, name: str, title: str, *, late: bool) -> Section:
     panels = [
         Panel(
             embedded(front_by_delay(plan, cover, late=late), f"{name}-{amount(cover)}"),
-            f"With {amount(cover)} cover packets a message. Dashes around points: where the "
-            "figure lies (95 %).",
+            f"With {cover_in_words(cover)}. Dashes: 95 % confidence interval.",
         )
         for cover in covers(plan)
     ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymatch._native import version
-from anonymatch.audits import Audit, Gate, best_grouping
+from anonymatch.audits import Audit, Gate, Worst, best_grouping
 from anonymatch.base.numbers import amount, percent, plural, powers, shown, span, took
 from anonymatch.charts import bar_chart, embedded
 from anonymatch.report.html.document import Section, document, panel_section, render
@@ -80,8 +80,8 @@ def _verdict(audit: Audit, table: TableFindings, gates: Sequence[Gate], style: s
         verdict=table.headline(audit.identified, audit.n_counted),
         gates=states,
     )
-    said = render("audit_panels.html", before=[*audit.notes, *table.sentences()],
-                  items=[], tables=[], after=[])  # fmt: skip
+    told = [*audit.notes, *table.sentences(), *table.about_present()]
+    said = render("audit_panels.html", before=told, items=[], tables=[], after=[])
     return Section("verdict", "Who is at risk", body + said, style=style)
 
 
@@ -113,11 +113,12 @@ def _notions(table: TableFindings) -> Section:
 
 
 def _people(audit: Audit) -> Section:
+    sampled = audit.answers.users.present is not None
     heads = (
         Cell("person", False),
         Cell("likeliest row", False),
         Cell("probability", True),
-        Cell("hides among", True),
+        Cell("if in the release" if sampled else "hides among", True),
         Cell("rows that fit", True),
         Cell("why", False),
     )
@@ -125,21 +126,32 @@ def _people(audit: Audit) -> Section:
         (
             name_cell(one.user),
             Cell("–" if one.guess is None else str(one.guess), False),
-            number_cell(
-                "–" if one.probability_departed is None else percent(one.probability_departed)
-            ),
-            number_cell(amount(one.effective)),
+            number_cell(_share(one.probability)),
+            number_cell(_share(one.probability_departed) if sampled else _hides_among(one)),
             number_cell(shown(one.candidates)),
             Cell(one.reason, False),
         )
         for one in audit.worst[:_PEOPLE]
     )
+    last = (
+        "the same probability if the attacker knows that the person is in the release."
+        if sampled
+        else "the number of equally likely rows among which the person hides."
+    )
     meaning = (
-        "Those whom the release hides worst: the probability that the likeliest row is theirs, and "
-        "among how many equally likely rows they hide."
+        "The people with the highest re-identification risk. The table shows the probability that "
+        f"the likeliest row belongs to the person, and {last}"
     )
     named = [("People at risk", HtmlTable(heads, rows, ""))]
     return panel_section("people", "People at risk", before=[meaning], tables=named)
+
+
+def _hides_among(one: Worst) -> str:
+    return amount(one.effective) + ("" if one.probability is not None else " or more")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else percent(value)
 
 
 def _sensitive(table: TableFindings) -> list[Section]:
@@ -175,7 +187,7 @@ def _to_change(audit: Audit, table: TableFindings, gates: Sequence[Gate]) -> Sec
     if table.release.n_rows > _MOST_ROWS:
         said = f"This page looks at up to {_MOST_ROWS:,} rows; {do}"
         return panel_section("change", "What to change", before=[said, *aim])
-    found = generalise(table.release, key, value, budget=Budget(seconds=_SECONDS))
+    found = generalise(table.release, {key: value}, budget=Budget(seconds=_SECONDS))
     said = f"To reach {spelled}: {found.headline()}"
     return panel_section(
         "change", "What to change", before=[said, do, *aim],

@@ -15,6 +15,7 @@ from anonymatch.disclosure import (
     METHODS,
     Disclosure,
     Profiles,
+    calibration_in_words,
     half_life_in_words,
     intersection_candidates,
     left_in_words,
@@ -38,7 +39,6 @@ __all__ = ["rounds_html", "write_rounds_html"]
 
 _PAIRS = 60  # pairs of a table
 _SETS = 20  # sets of friends of a table
-_AGREED = 1.05  # R-hat up to which chains say the same
 _LARGER = (1, 2, 4)  # times as many messages a round
 _THREAT = (
     (
@@ -295,16 +295,9 @@ def _truth(disclosure: Disclosure) -> Section:
             "nothing of how sure it is."
         )
     else:
-        kept = (
-            "within two standard errors: what the attacker believes can be trusted."
-            if disclosure.calibrated
-            else "beyond two standard errors: users of this log are not as the method takes them "
-            "to be. Profiles may have changed, or be unlike each other."
-        )
-        text = (
-            f"After all rounds {percent(right)} of best guesses are right, and {percent(believed)} "
-            f"were believed to be. That is {kept}"
-        )
+        text = calibration_in_words(disclosure)
+        if disclosure.calibrated is False:
+            text += " Profiles may have changed, or be unlike what the prior expects."
     return panel_section("truth", "Against the truth", before=[text])
 
 
@@ -364,13 +357,6 @@ def _median_friends(disclosure: Disclosure) -> int | None:
 
 
 def _method(disclosure: Disclosure, command: str | None) -> Section:
-    caveats = list(_CAVEATS)
-    if disclosure.rhat is not None and disclosure.rhat > _AGREED:
-        caveats.insert(
-            0,
-            f"Chains do not agree yet (R-hat {disclosure.rhat:.3f}, 1 if they do): take these "
-            "figures as rough, and allow more seconds.",
-        )
     facts = [
         ("method", f"{disclosure.method}: {METHODS[disclosure.method]}"),
         *([] if disclosure.rhat is None else [("R-hat", f"{disclosure.rhat:.3f}")]),
@@ -386,7 +372,7 @@ def _method(disclosure: Disclosure, command: str | None) -> Section:
     ]
     body = render(
         "audit_method.html",
-        caveats=caveats,
+        caveats=_CAVEATS,
         notes=disclosure.notes,
         facts=facts,
         command=command,

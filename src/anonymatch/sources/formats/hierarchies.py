@@ -17,7 +17,7 @@ from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
 from anonymatch.graph import reading
-from anonymatch.sources.formats.released_cells import spelling
+from anonymatch.sources.formats.released_cells import ANY, spelling
 
 __all__ = ["read_hierarchy"]
 
@@ -25,8 +25,10 @@ _MOST_BYTES = 200_000_000
 _SEPARATORS = ";\t,"
 
 
-def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]:
-    r"""What each value may have become.
+def read_hierarchy(
+    path: str | os.PathLike[str], unknown: frozenset[str] = ANY
+) -> Mapping[str, frozenset[str]]:
+    r"""What each value may have become; ``unknown`` are texts that mean no value.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]
                     f"{several(len(row), 'level')}, but the first line has {width}; write one of "
                     "them twice, or * for the last"
                 ).at(begin)
-            value, *above = (spelling(cell) for cell in row)
+            value, *above = (spelling(cell, unknown) for cell in row)
             if value in levels and levels[value] != frozenset((value, *above)):
                 raise InputError(f"{quoted(row[0])} is there twice; keep one").at(begin)
             levels[value] = frozenset((value, *above))

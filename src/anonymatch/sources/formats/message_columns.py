@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from anonymatch.base.arrays import Bools, Floats
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
 from anonymatch.sources.formats.message_tables import Table
 from anonymatch.sources.hints import unit_gap
 from anonymatch.sources.messages import LATEST
 
-__all__ = ["UNITS", "Clock", "clock", "directions", "flags", "mixed_units", "names", "seconds"]
+__all__ = [
+    "UNITS",
+    "Clock",
+    "clock",
+    "directions",
+    "flags",
+    "from_one_origin",
+    "mixed_units",
+    "names",
+    "seconds",
+]
 
 
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -56,15 +68,25 @@ _FIRST, _END = (
     float(np.datetime64(f"{year}-01-01", "s").astype(np.int64)) for year in (1678, 2262)
 )
 _DAY = 86400.0
+# Seconds from 0 below which float64 holds less than a nanosecond, and beyond which no whole second.
+_COARSE, _MOST = 2.0**20, 2.0**62
+_NEAR_SPAN = 0.25  # of the largest time, that a log lasts at most
+_ROOM = 16.0  # steps of float64 to a digit: times are compared to within some of them
+_DECIMAL = r"^[+-]?\d+(\.\d*)?$"
 _NEAR = f"give date-times of the years {_YEARS[0]} to {_YEARS[1]}"
 
 
 class Clock(NamedTuple):
-    """Seconds of each row, how the file writes times, and what is to be noted about that."""
+    """Seconds of each row, how the file writes times, and what is to be noted about that.
+
+    Where float64 cannot hold the times as finely as they are written, ``fine`` has whole seconds
+    and the parts of a second beyond them.
+    """
 
     times: Floats
     kind: str
     notes: tuple[str, ...] = ()
+    fine: tuple[Ints, Floats] | None = None
 
     @property
     def dates(self) -> str | None:
@@ -72,15 +94,57 @@ class Clock(NamedTuple):
         return {_ZONED: "UTC", _DATED: "local"}.get(self.kind)
 
 
+def from_one_origin(clocks: Sequence[Clock]) -> tuple[float, list[Clock]]:
+    """Clocks that count from one origin: the first second, if times are too fine to count from 0.
+
+    Subtracting it before times become float64 keeps nanoseconds since 1970 apart.
+    """
+    if all(each.fine is None for each in clocks):
+        return 0.0, list(clocks)
+    parts = [_whole(each.times) if each.fine is None else each.fine for each in clocks]
+    origin = min(int(whole.min()) for whole, _ in parts)
+    near = [(whole - origin).astype(np.float64) + part for whole, part in parts]
+    return float(origin), [
+        each._replace(times=times, fine=None) for each, times in zip(clocks, near, strict=True)
+    ]
+
+
+def _whole(times: Floats) -> tuple[Ints, Floats]:
+    whole = np.floor(times)
+    return whole.astype(np.int64), times - whole
+
+
+def _fine(
+    units: Ints, parts: Floats | None, a_second: int, finest: float
+) -> tuple[Ints, Floats] | None:
+    """Whole seconds and parts of times in units and parts of a unit; ``finest``: their last digit.
+
+    None where float64 seconds from 0 are fine enough, or too many to count from another second.
+    """
+    first, last = int(units.min()), int(units.max())
+    largest = max(-first, last) / a_second
+    if largest < _COARSE or largest >= _MOST or _ROOM * np.spacing(largest) <= finest / a_second:
+        return None
+    if last - first > _NEAR_SPAN * largest * a_second:
+        return None  # another second is no nearer to all of them
+    beyond = units % a_second if parts is None else units % a_second + parts
+    return units // a_second, beyond / a_second
+
+
 def clock(table: Table, unit: str | None) -> Clock:
     """The column ``time`` in seconds: numbers, or date-times as seconds since 1970."""
     given = table.frame.get_column("time")
     if given.null_count():
-        table.refuse(int(given.is_null().arg_true()[0]), "there is no time; give every row one")
+        table.refuse(
+            int(given.is_null().arg_true()[0]),
+            f"there is no time{table.titled('time')}; give every row one",
+        )
     if given.dtype == pl.String:
         times = _from_text(table, given.str.strip_chars(), unit)
     elif given.dtype.is_numeric():
-        times = Clock(given.cast(pl.Float64).to_numpy() / UNITS[unit or "s"], "numbers")
+        seconds = given.cast(pl.Float64).to_numpy() / UNITS[unit or "s"]
+        fine = _fine_wholes(given, unit) if given.dtype.is_integer() else None
+        times = Clock(seconds, "numbers", fine=fine)
     elif given.dtype.is_temporal() and given.dtype != pl.Time:
         times = _from_dates(table, given, unit)
     else:
@@ -95,6 +159,29 @@ def clock(table: Table, unit: str | None) -> Clock:
     return times
 
 
+def _fine_wholes(given: pl.Series, unit: str | None) -> tuple[Ints, Floats] | None:
+    wholes = given.cast(pl.Int64, strict=False)
+    if wholes.null_count():
+        return None
+    return _fine(wholes.to_numpy(), None, round(UNITS[unit or "s"]), 1.0)
+
+
+def _fine_text(given: pl.Series, unit: str | None) -> tuple[Ints, Floats] | None:
+    """Decimal numbers as they are written; None where float64 is fine enough."""
+    if not given.str.contains(_DECIMAL).all():
+        given = pl.Series([format(Decimal(text), "f") for text in given])
+    digits = given.str.split_exact(".", 1).struct
+    whole = digits.field("field_0").cast(pl.Int64, strict=False)
+    if whole.null_count():  # beyond 64 bits
+        return None
+    ends = digits.field("field_1").fill_null("")
+    places = int(ends.str.len_chars().to_numpy().max(initial=0))
+    parts = ("0." + ends).str.replace(r"\.$", ".0").cast(pl.Float64).to_numpy()
+    below = given.str.starts_with("-").to_numpy() & (parts > 0.0)
+    units = whole.to_numpy() - below
+    return _fine(units, np.where(below, 1.0 - parts, parts), round(UNITS[unit or "s"]), 0.1**places)
+
+
 _WANTED = "seconds or ISO 8601 date-times"
 _WITH_COMMA = re.compile(r"-?\d+,\d+", re.ASCII)  # as spreadsheets of many countries write numbers
 
@@ -102,14 +189,17 @@ _WITH_COMMA = re.compile(r"-?\d+,\d+", re.ASCII)  # as spreadsheets of many coun
 def _refuse(table: Table, given: pl.Series, row: int) -> None:
     text = str(given[row])
     point = ", with a point and no comma" if _WITH_COMMA.fullmatch(text.strip()) else ""
-    table.refuse(row, f"the time is {quoted(text)}; give {_WANTED}{point}")
+    table.refuse(row, f"the time{table.titled('time')} is {quoted(text)}; give {_WANTED}{point}")
 
 
 def _from_text(table: Table, given: pl.Series, unit: str | None) -> Clock:
     numbers = given.cast(pl.Float64, strict=False)
     others = numbers.is_null().arg_true()
     if not len(others):
-        return Clock(numbers.to_numpy() / UNITS[unit or "s"], "numbers")
+        times = numbers.to_numpy() / UNITS[unit or "s"]
+        far = np.isfinite(times).all() and np.abs(times).max(initial=0.0) >= _COARSE
+        fine = _fine_text(given, unit) if far else None
+        return Clock(times, "numbers", fine=fine)
     dated = given.str.contains(_DATE)
     odd = (numbers.is_null() & ~dated).arg_true()
     if len(odd):
@@ -149,10 +239,11 @@ def _from_iso(table: Table, given: pl.Series, unit: str | None) -> Clock:
     if len(wrong):
         _refuse(table, given, int(wrong[0]))
     if not zoned.any():
-        return Clock(_epoch(moments), _DATED)
+        return _epoch_clock(moments, _DATED)
     zones = text.str.extract(r"([+-]\d{2}:?\d{2})$").str.replace(":", "", literal=True)
     several_zones = f"{table.path}: its times are of several time zones; they were converted to UTC"
-    return Clock(_epoch(moments), _ZONED, (several_zones,) if zones.n_unique() > 1 else ())
+    notes = (several_zones,) if zones.n_unique() > 1 else ()
+    return _epoch_clock(moments, _ZONED)._replace(notes=notes)
 
 
 def _from_dates(table: Table, given: pl.Series, unit: str | None) -> Clock:
@@ -163,7 +254,7 @@ def _from_dates(table: Table, given: pl.Series, unit: str | None) -> Clock:
     if len(far):  # it is not shown: polars cannot write every date that it can hold
         table.refuse(int(far[0]), f"the time is too far away; {_NEAR}")
     zone = getattr(given.dtype, "time_zone", None)
-    return Clock(_epoch(given.cast(pl.Datetime("ns", zone))), _ZONED if zone else _DATED)
+    return _epoch_clock(given.cast(pl.Datetime("ns", zone)), _ZONED if zone else _DATED)
 
 
 def _physical(given: pl.Series) -> Floats:
@@ -172,8 +263,11 @@ def _physical(given: pl.Series) -> Floats:
     return given.to_physical().to_numpy() / each
 
 
-def _epoch(moments: pl.Series) -> Floats:
-    return moments.dt.epoch("ns").to_numpy() / 1e9
+def _epoch_clock(moments: pl.Series, kind: str) -> Clock:
+    """Date-times as seconds since 1970."""
+    units = moments.dt.epoch("ns").to_numpy()
+    finest = next((step for step in (10**6, 10**3) if not (units % step).any()), 1)
+    return Clock(units / 1e9, kind, fine=_fine(units, None, 10**9, float(finest)))
 
 
 def _check_no_unit(table: Table, unit: str | None) -> None:
@@ -210,9 +304,21 @@ def directions(table: Table) -> tuple[Bools, list[str]]:
         )
         near = did_you_mean(text[row], (*_IN, *_OUT))
         table.refuse(row, f"{what}; write in or out{_more(len(wrong))}{near}")
+    if _by_the_mix(table, text):
+        return (text == "rx").to_numpy(), [
+            f"{table.path}: direction rx as in, tx as out: what the mix does, as rx names users"
+        ]
     taken = [f"{word} as {side}" for word, side in _OF_DEVICES.items() if (text == word).any()]
     as_users = f"{table.path}: direction {', '.join(taken)}: what users do, not the mix"
     return inward.to_numpy(), [as_users] if taken else []
+
+
+def _by_the_mix(table: Table, text: pl.Series) -> bool:
+    """Whether rx and tx are the words of the mix: rows with rx have users, and no row with tx."""
+    users = table.column("user")
+    if users is None or not text.is_in(tuple(_OF_DEVICES)).all() or text.n_unique() < 2:
+        return False
+    return bool((users.is_not_null() == (text == "rx")).all())
 
 
 def _more(rows: int) -> str:
@@ -237,10 +343,14 @@ def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) ->
     return chosen
 
 
-def flags(table: Table, rows: npt.NDArray[np.intp]) -> Bools | None:
-    """Which of these rows are cover, dummies or lost; None if no row says anything."""
+def flags(
+    table: Table,
+    rows: npt.NDArray[np.intp],
+    names: tuple[str, ...] = ("cover", "dummy", "lost"),
+) -> Bools | None:
+    """Which of these rows are flagged in one of the columns; None if no row says anything."""
     flagged = None
-    for name in ("cover", "dummy", "lost"):
+    for name in names:
         column = table.column(name)
         if column is None:
             continue

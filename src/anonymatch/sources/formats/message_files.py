@@ -1,6 +1,7 @@
 """Read message logs from files and write them, by suffix.
 
-A log is one table with a row a message seen, .csv, .tsv, .parquet or .jsonl; text may end in .gz.
+A log is one table with one row per message seen, .csv, .tsv, .parquet or .jsonl; text may end in
+.gz.
 
 =================  ===============================================================================
 ``time``           seconds (``unit`` says if not), or ISO 8601 date-times
@@ -13,13 +14,16 @@ A log is one table with a row a message seen, .csv, .tsv, .parquet or .jsonl; te
                    (also ``dummy`` and ``lost``)
 =================  ===============================================================================
 
-Two files instead of one, messages in and messages out, need no directions. Headers may be in
-capitals.
+Two files instead of one, messages in and messages out, need no directions. A table with one row per
+packet has its two times instead: ``entered`` (also entered_at, arrival, sent) and ``left`` (also
+left_at, departure, received); one of them may be empty. Messages of a log without names get
+numbers. Headers may be in capitals; ``columns`` maps columns that are called otherwise.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
 
@@ -29,11 +33,17 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import FileName, Message, quoted, several
+from anonymatch.base.text import Argument, FileName, Message, alike, listed, quoted, several
 from anonymatch.sources.formats.plain_logs import plain_log
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.hints import unit_hint
-from anonymatch.sources.messages import Messages, check_messages, in_words
+from anonymatch.sources.messages import (
+    Messages,
+    check_messages,
+    decimal_text,
+    in_words,
+    nanoseconds_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,9 +68,10 @@ class _LogSide(NamedTuple):
     names: pl.Series
     flags: npt.NDArray[np.bool_] | None
     dates: str | None
+    origin: float
 
     def moment(self, at: int) -> str:
-        return in_words(float(self.times[at]), self.dates)
+        return in_words(float(self.times[at]), self.dates, self.origin)
 
 
 def read_messages(
@@ -68,6 +79,7 @@ def read_messages(
     departures: str | os.PathLike[str] | None = None,
     *,
     unit: str | None = None,
+    columns: Mapping[str, str] | Sequence[str] | None = None,
 ) -> Messages:
     r"""Read a message log from one file, or from one of messages in and one of messages out.
 
@@ -82,11 +94,14 @@ def read_messages(
         The messages out; ``path`` then has the messages in.
     unit : {"s", "ms", "us", "ns"}, optional
         What times in numbers are in; seconds unless told.
+    columns : mapping or str, optional
+        Names of columns by what they mean: ``{"time": "timestamp_ms", "user": "src"}``.
 
     Returns
     -------
     Messages
-        Times in seconds; those of date-times since 1970, to a quarter of a microsecond.
+        Times in seconds; those of date-times since 1970. Times that float64 cannot hold so far
+        from 0 are counted from the first second of the log, its ``origin``.
 
     Raises
     ------
@@ -104,13 +119,14 @@ def read_messages(
     (Messages(2 in, 2 out, 0 to 3 s), ('ann', 'bob'))
     >>> folder.cleanup()
     """
-    plain = plain_log(as_path(path)) if departures is None and unit is None else None
+    usual = departures is None and unit is None and not columns
+    plain = plain_log(as_path(path)) if usual else None
     if plain is not None:
         return plain
-    from anonymatch.sources.formats import message_columns  # imports polars
+    from anonymatch.sources.formats import message_columns, message_tables  # import polars
 
-    tables = _tables(path, departures)
     unit = message_columns.seconds(unit)
+    tables = _tables(path, departures, message_tables.column_names(columns))
     clocks = [message_columns.clock(table, unit) for table in tables]
     if clocks[0].kind != clocks[-1].kind:
         raise InputError(
@@ -118,21 +134,23 @@ def read_messages(
             FileName(tables[0].path),
             f" are {clocks[0].kind}; write all alike",
         ).about(tables[1].path)
+    absolute = [each.times for each in clocks]
+    origin, clocks = message_columns.from_one_origin(clocks)
     times = [each.times for each in clocks]
     remarks: list[str] = []
-    if departures is None:
+    if len(tables) == 1:
         inward, remarks = message_columns.directions(tables[0])
         rows = np.flatnonzero(inward), np.flatnonzero(~inward)
     else:
         rows = np.arange(len(times[0])), np.arange(len(times[1]))
-    came, before = _side(tables[0], rows[0], clocks[0], _IN, "in")
-    left, after = _side(tables[-1], rows[1], clocks[-1], _OUT, "out")
+    came, before = _side(tables[0], rows[0], clocks[0], origin, _IN, "in")
+    left, after = _side(tables[-1], rows[1], clocks[-1], origin, _OUT, "out")
     notes = [note for table in tables for note in table.notes]
     notes += [note for clock in clocks for note in clock.notes]
     notes += [*remarks, *before, *after]
     if clocks[0].kind == "numbers":
-        mixed = message_columns.mixed_units(list(zip(tables, times, strict=True)))
-        notes += mixed or _unit_notes(tables[0], times[0], unit)
+        mixed = message_columns.mixed_units(list(zip(tables, absolute, strict=True)))
+        notes += mixed or _unit_notes(tables[0], absolute[0], unit)
     return Messages(
         arrivals=came.times,
         departures=left.times,
@@ -142,6 +160,7 @@ def read_messages(
         cover=left.flags,
         lost=came.flags,
         dates=clocks[0].dates,
+        origin=origin,
         notes=tuple(notes),
     )
 
@@ -151,7 +170,7 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
 
     What :func:`read_messages` reads back is the same, but for notes, and for names that are whole
     numbers, which .csv and .tsv turn into text. Times that were date-times are written so, to the
-    microsecond.
+    microsecond. Times of a log with an ``origin`` are written to the nanosecond.
 
     Parameters
     ----------
@@ -180,19 +199,72 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
         put_frame(_frame(messages, suffix=suffix), suffix, stream)
 
 
-def _tables(path: str | os.PathLike[str], departures: str | os.PathLike[str] | None) -> list[Table]:
+def _tables(
+    path: str | os.PathLike[str],
+    departures: str | os.PathLike[str] | None,
+    names: Mapping[str, str],
+) -> list[Table]:
     """The table of both directions, or of messages in and of messages out."""
     from anonymatch.sources.formats import message_tables
 
     first = as_path(path)
     if departures is None:
-        return [message_tables.load(first, (("time",), ("direction",), _IN, _OUT))]
-    wanted = (first, _IN), (as_path(departures), _OUT)
-    return [message_tables.load(each, (("time",), names)) for each, names in wanted]
+        needed = (("time", "entered"), ("direction", "left"))
+        table = message_tables.load(first, needed, names=names)
+        there = set(table.frame.columns)
+        if {"entered", "left"} <= there and not {"time", "direction"} <= there:
+            _check_names(table, (_IN, _OUT))
+            return table.packet_ends()
+        _check_pairs(table, there)
+        _check_names(table, (_IN, _OUT))
+        return [table]
+    files = (first, _IN), (as_path(departures), _OUT)
+    tables = [message_tables.load(each, (("time",),), names=names) for each, _ in files]
+    for table, (_, side) in zip(tables, files, strict=True):
+        _check_names(table, (side,))
+    return tables
+
+
+def _check_pairs(table: Table, there: set[str]) -> None:
+    """Refuse a table with one end of a packet alone, or with a time and no direction."""
+    for name, other in (
+        ("entered", "left"),
+        ("left", "entered"),
+        ("time", "direction"),
+        ("direction", "time"),
+    ):
+        if name in there and other not in there:
+            raise InputError(
+                f"it has a column of {name!r} and none of {other!r}; the columns are "
+                f"{listed(table.columns)}; name it with ",
+                Argument("columns", f"{other}=COLUMN"),
+            ).about(table.path)
+
+
+def _check_names(table: Table, sides: Sequence[tuple[str, ...]]) -> None:
+    """Refuse names that one direction lacks, or that may be in columns called otherwise.
+
+    A log without any names is complete: its messages have numbers.
+    """
+    from anonymatch.sources.formats.message_tables import suggested_columns
+
+    there = set(table.frame.columns)
+    missing = [side[0] for side in sides if not there & set(side)]
+    found = {name: one for name in missing for one in table.ignored if alike(name, one)}
+    found = suggested_columns(table.ignored, missing) | found
+    packets = {"entered", "left"} <= there
+    if not missing or (not found and (packets or len(missing) == len(sides))):
+        return
+    pairs = ",".join(f"{name}={found.get(name, 'COLUMN')}" for name in missing)
+    raise InputError(
+        f"no column {' or '.join(map(repr, missing))}; the columns are {listed(table.columns)}; "
+        "name them with ",
+        Argument("columns", pairs),
+    ).about(table.path)
 
 
 def _side(
-    table: Table, rows: Rows, clock: Clock, columns: tuple[str, ...], noun: str
+    table: Table, rows: Rows, clock: Clock, origin: float, columns: tuple[str, ...], noun: str
 ) -> tuple[_LogSide, list[str]]:
     """The messages in these rows, and notes."""
     from anonymatch.sources.formats import message_columns
@@ -202,20 +274,28 @@ def _side(
             table.path
         )
     notes, times = [], clock.times[rows]
+    unnamed = not any(table.column(name) is not None for name in columns)
     back = np.flatnonzero(np.diff(times) < 0)
     if len(back):
         line = table.position(int(rows[back[0] + 1]))
-        came, then = (in_words(time, clock.dates) for time in times[back[0] : back[0] + 2])
+        came, then = (in_words(time, clock.dates, origin) for time in times[back[0] : back[0] + 2])
         notes.append(
             f"{line}: the time goes back, from {came.removesuffix(' s')} to {then}; "
             f"messages {noun} were sorted by time"
         )
         order = np.argsort(times, kind="stable")
         rows, times = rows[order], times[order]
-    names = message_columns.names(table, columns, rows)
+    names = _numbers(noun, len(rows)) if unnamed else message_columns.names(table, columns, rows)
     flags = message_columns.flags(table, rows)
-    side = _LogSide(table, rows, times, names, flags, clock.dates)
-    return side, notes + _repeats(side, noun)
+    side = _LogSide(table, rows, times, names, flags, clock.dates, origin)
+    return side, notes if unnamed else notes + _repeats(side, noun)
+
+
+def _numbers(noun: str, rows: int) -> pl.Series:
+    """Names of messages that have none: in 1, in 2, and so on, in order of time."""
+    import polars as pl
+
+    return f"{noun} " + pl.Series(np.arange(1, rows + 1)).cast(pl.String)
 
 
 def _repeats(side: _LogSide, noun: str) -> list[str]:
@@ -321,9 +401,18 @@ def _unit_notes(table: Table, times: Floats, unit: str | None) -> list[str]:
 
 
 def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
-    """The column of times: seconds, or date-times to the microsecond if the log had these."""
+    """The column of times: seconds, or date-times if the log had these."""
     import polars as pl
 
+    if messages.origin:
+        exact = [nanoseconds_of(time, messages.origin) for time in times.tolist()]
+        if messages.dates is None:
+            return [decimal_text(one) for one in exact]
+        fine = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
+        if not text:
+            return fine.dt.replace_time_zone("UTC") if messages.dates == "UTC" else fine
+        places = 9 if any(one % 1000 for one in exact) else 6
+        return fine.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f" + "Z" * (messages.dates == "UTC"))
     if messages.dates is None:
         return times
     whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
@@ -381,7 +470,7 @@ def put_frame(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
 
 
 def _messages(path: Path, options: ReadOptions) -> Messages:
-    return read_messages(path, options.departures, unit=options.unit)
+    return read_messages(path, options.departures, unit=options.unit, columns=options.columns)
 
 
 FORMAT = SourceFormat(

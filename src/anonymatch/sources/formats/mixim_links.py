@@ -22,6 +22,7 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted, several
+from anonymatch.graph import Source, reading
 from anonymatch.sources.formats.network_files import corrupt_names
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.networks import LinkRows, in_words, network_law, observe_links
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["mixim_links"]
+__all__ = ["in_folder", "mixim_links"]
 
 _CLIENT = r"Client id: ([^,\]]+)"
 _HOP = r"\( *id: ([^,)]+)"
@@ -42,6 +43,12 @@ _DUMMIES = "DummyMessages.csv"
 _LONGEST = 1e12  # seconds in a mix
 _FEW = 1e-6  # seconds by which times of one message may fail to add up
 _OF_LINKS = ("cover_visible", "whole_log")
+
+
+def in_folder(folder: Path, name: str) -> Path:
+    """A file of a folder, or its compressed version if only that is there."""
+    packed = folder / f"{name}.gz"
+    return packed if packed.is_file() and not (folder / name).exists() else folder / name
 
 
 def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> Observation:
@@ -55,7 +62,7 @@ def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> O
                 " and a law",
             )
     law = network_law("exponential" if options.law is None else options.law)
-    notes = _dummies(sent_path.with_name(_DUMMIES))
+    notes = _dummies(in_folder(sent_path.parent, _DUMMIES))
     sent, received = _table(sent_path), _table(received_path)
     log = _Packets.of(sent, received, sent_path, received_path)
     rows, corrupt = _rows(log)
@@ -71,16 +78,15 @@ def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> O
     )
     network = observation.network
     assert network is not None
-    words = in_words(len(network.mixes), network.n_layers, len(network.corrupt), law)
-    return replace(observation, source=f"MiXiM, {words}")
+    return replace(observation, source=f"MiXiM, {in_words(network)}")
 
 
 def _dummies(path: Path) -> tuple[str, ...]:
     """A note if mixes made dummies among themselves, whose ways are not followed."""
-    try:
-        rows = path.read_text("utf-8", errors="replace").strip().count("\n")
-    except OSError:
+    if not path.is_file():
         return ()
+    with reading(path):
+        rows = Source(path, packed=path.suffix == ".gz").content().strip().count(b"\n")
     if not rows:
         return ()
     dummies = several(rows, "dummy", "dummies")

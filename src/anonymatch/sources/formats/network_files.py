@@ -8,7 +8,8 @@
                take time that is seen
 ``message``    optional: the same in all rows of one message, if that is known. It is the truth,
                which the attacker does not see; but corrupt mixes tell it
-``cover``      optional: true in rows of packets that are nobody's (also ``dummy`` and ``lost``)
+``cover``      optional: true in rows of dummy packets (also ``dummy``)
+``lost``       optional: true in the last row of a lost packet. The attacker does not see it
 =============  ===================================================================================
 
 Cover is held back and sent on as messages are, and the attacker cannot tell it from them. If
@@ -18,7 +19,7 @@ Cover is held back and sent on as messages are, and the attacker cannot tell it 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,13 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.laws import Law
+from anonymatch.sources.network_conditions import (
+    LinkConditions,
+    PerMix,
+    flush_law,
+    mean_delays,
+    most_inside,
+)
 from anonymatch.sources.networks import LinkRows, in_words, network_law, observe_links
 from anonymatch.sources.observation import Observation
 
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.running import Budget
+    from anonymatch.sources.formats.message_columns import Clock
     from anonymatch.sources.formats.message_tables import Table
     from anonymatch.sources.reading import ReadOptions
 
@@ -61,10 +70,18 @@ _SPELLINGS = {
 
 def read_network(
     path: str | os.PathLike[str],
-    law: Law | str = "exponential",
+    law: Law | str | Mapping[str, Law | str] = "exponential",
     *,
+    loss: PerMix | None = None,
+    cover_rate: PerMix | None = None,
+    loop_rate: PerMix | None = None,
+    inside_at_start: PerMix | None = None,
+    since: float | str | None = None,
+    until: float | str | None = None,
+    drained: bool = False,
     corrupt: str | Iterable[str] | None = None,
     unit: str | None = None,
+    columns: Mapping[str, str] | Sequence[str] | None = None,
     cover_visible: bool = False,
     whole_log: bool = False,
 ) -> Observation:
@@ -74,12 +91,24 @@ def read_network(
     ----------
     path : path
         A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
-    law : Law or str
-        Of all mixes; those that choose uniformly need no numbers.
+    law : Law, str or mapping
+        Law of all mixes, or one law per mix. Mixes that choose uniformly need no numbers if no
+        packet is lost, made or inside at the start.
+    loss, cover_rate, loop_rate, inside_at_start : float or mapping, optional
+        Probability that a packet that enters a mix is lost; dummy packets per second that a mix
+        makes; loops per second that a mix sends to itself; mean number of packets inside a mix at
+        the start. One value for all mixes, or a mapping by mix. For exponential mixes [default:
+        fitted to the packet counts and links].
+    since, until : float or str, optional
+        Start and end of the observation [default: first and last row].
+    drained : bool
+        Whether all mixes are empty at the end.
     corrupt : iterable of str, optional
         Mixes that tell the attacker which packet is which; needs the column ``message``.
     unit : {"s", "ms", "us", "ns"}, optional
         Of times in numbers.
+    columns : mapping or str, optional
+        Names of columns by what they mean: ``{"time": "ts", "from": "src", "to": "dst"}``.
     cover_visible : bool
         Whether the attacker can tell cover from messages on every link.
     whole_log : bool
@@ -99,14 +128,32 @@ def read_network(
 
     file, mix = as_path(path), network_law(law)
     unit = message_columns.seconds(unit)
-    table = message_tables.load(file, (("time", "sent"), ("from",), ("to",)), _SPELLINGS)
-    sent, received, notes = _times(table, unit)
-    rows = _rows(table, sent, received)
+    table = message_tables.load(
+        file,
+        (("time", "sent"), ("from",), ("to",)),
+        _SPELLINGS,
+        message_tables.column_names(columns),
+    )
+    (sent, *others), origin, notes = _times(table, unit)
+    rows = _rows(table, sent.times, others[0].times if others else None)
+    rows = replace(rows, origin=origin, dates=sent.dates)
     try:
         observation = observe_links(
             rows,
             mix,
             source="",
+            given=LinkConditions(
+                mean=mean_delays(law),
+                most=most_inside(law),
+                flushes=flush_law(law),
+                loss=loss,
+                cover_rate=cover_rate,
+                loop_rate=loop_rate,
+                inside_at_start=inside_at_start,
+                since=since,
+                until=until,
+                drained=drained,
+            ),
             corrupt=corrupt_names(corrupt),
             cover_visible=cover_visible,
             whole_log=whole_log,
@@ -116,8 +163,7 @@ def read_network(
         raise error.about(file) from None
     network = observation.network
     assert network is not None
-    words = in_words(len(network.mixes), network.n_layers, len(network.corrupt), mix)
-    return replace(observation, source=words)
+    return replace(observation, source=in_words(network))
 
 
 def corrupt_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -133,7 +179,8 @@ def corrupt_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _times(table: Table, unit: str | None) -> tuple[Floats, Floats | None, tuple[str, ...]]:
+def _times(table: Table, unit: str | None) -> tuple[list[Clock], float, tuple[str, ...]]:
+    """The clock of ``time``, or those of ``sent`` and ``received``, their origin, and notes."""
     from anonymatch.sources.formats import message_columns
 
     there = set(table.frame.columns)
@@ -143,7 +190,8 @@ def _times(table: Table, unit: str | None) -> tuple[Floats, Floats | None, tuple
         ).about(table.path)
     if "time" in there:
         clock = message_columns.clock(table, unit)
-        return clock.times, None, clock.notes
+        origin, clocks = message_columns.from_one_origin([clock])
+        return clocks, origin, clock.notes
     if "received" not in there:
         raise InputError("it has a column 'sent' and none 'received'; give both, or 'time'").about(
             table.path
@@ -158,7 +206,8 @@ def _times(table: Table, unit: str | None) -> tuple[Floats, Floats | None, tuple
         raise InputError(
             f"'sent' has {clocks[0].kind} and 'received' {clocks[1].kind}; write all alike"
         ).about(table.path)
-    return clocks[0].times, clocks[1].times, clocks[0].notes
+    origin, near = message_columns.from_one_origin(clocks)
+    return near, origin, clocks[0].notes
 
 
 def _rows(table: Table, sent: Floats, received: Floats | None) -> LinkRows:
@@ -185,7 +234,8 @@ def _rows(table: Table, sent: Floats, received: Floats | None) -> LinkRows:
         received=received,
         message=message,
         message_names=message_names,
-        flagged=message_columns.flags(table, every),
+        flagged=message_columns.flags(table, every, ("cover", "dummy")),
+        lost=message_columns.flags(table, every, ("lost",)),
         refuse=table.refuse,
     )
 
@@ -215,14 +265,23 @@ def _open(
 ) -> Observation:
     del law, budget
     try:
-        mix = network_law(options.law)
+        network_law(options.law)
     except InputError as error:
         raise (error.about(path) if options.law is None else error) from None
+    assert options.law is not None
     return read_network(
         path,
-        mix or "exponential",
+        options.law,
+        loss=options.loss,
+        cover_rate=options.cover_rate,
+        loop_rate=options.loop_rate,
+        inside_at_start=options.inside_at_start,
+        since=options.since,
+        until=options.until,
+        drained=options.drained,
         corrupt=options.corrupt,
         unit=options.unit,
+        columns=options.columns,
         cover_visible=options.cover_visible,
         whole_log=options.whole_log,
     )

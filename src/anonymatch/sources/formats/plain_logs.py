@@ -20,6 +20,7 @@ from anonymatch.sources.messages import LATEST, Messages
 __all__ = ["plain_log"]
 
 _MOST_BYTES = 1 << 20  # beyond, polars is faster, its import included
+_COARSE = 2.0**20  # seconds below which float64 holds less than a nanosecond
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _NEEDED = {"time", "direction", "user", "behaviour"}
 _ODD = re.compile('["\r\0\ufeff]')
@@ -43,6 +44,8 @@ def plain_log(path: Path) -> Messages | None:
         return None
     times = np.array(columns["time"], dtype=np.float64)
     if not (np.abs(times) <= LATEST).all() or unit_gap(times) or unit_hint(times):
+        return None
+    if np.abs(times).max() >= _COARSE:  # they may be finer than float64 can hold
         return None
     came = _side(columns, times, "in", "user")
     left = _side(columns, times, "out", "behaviour")

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,29 +24,37 @@ from anonymatch.base.arguments import real
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, quoted, several
+from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names
+from anonymatch.running import Budget
 from anonymatch.sources.formats.hierarchies import read_hierarchy
-from anonymatch.sources.formats.released_cells import fits, is_plain, spelling
-from anonymatch.sources.formats.released_columns import Columns, choose_columns
+from anonymatch.sources.formats.released_cells import ANY, fits, is_plain, spelling
+from anonymatch.sources.formats.released_columns import (
+    Columns,
+    choose_columns,
+    near_matches,
+    read_tables,
+    spelled,
+)
 from anonymatch.sources.formats.source_format import SourceFormat
-from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.observation import PEOPLE, Observation
-from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
+from anonymatch.sources.release import ColumnCells, Release, classes_of_rows, kinds_of_people
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.running import Budget
     from anonymatch.sources.laws import Law
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["MOST_EDGES", "read_released", "require_original"]
+__all__ = ["MOST_EDGES", "open_released", "read_released", "require_original"]
 
 MOST_EDGES = 1_000_000
 """A release of more pairs of a person and a row is no graph: its classes tell all."""
 
+_EARLY = 0.5  # predicted seconds of a comparison, from which on classes are shown before it
+_CELL, _VALUE = 3e-5, 4e-9  # seconds to read a cell, and to compare it with a value
+_LEAST, _ABOUT = 1.0, 1.3  # seconds that every budget allows, and how far a prediction may be off
 _MOST_CELLS = 500_000_000  # of the table of values by cells of one column
 
 PathLike = str | os.PathLike[str]
@@ -60,6 +69,9 @@ def read_released(
     name: str | None = None,
     hierarchies: Mapping[str, PathLike] | None = None,
     tolerance: Mapping[str, float] | None = None,
+    missing: Sequence[str] | str | None = None,
+    budget: Budget | float | None = None,
+    early: Callable[[Release], None] | None = None,
 ) -> Observation:
     r"""People of one table and rows of another.
 
@@ -69,7 +81,8 @@ def read_released(
     Parameters
     ----------
     original, released : path
-        .csv, .tsv or .parquet files. Columns are compared under the same name.
+        .csv, .tsv or .parquet files. Columns with the same name are compared; spaces around it and
+        the case of its letters do not count.
     identifiers : sequence of str, optional
         What the attacker knows; default: columns that both tables have, but the name, sensitive
         ones by their names, and those that tell all rows apart.
@@ -83,6 +96,14 @@ def read_released(
         By column: a file with what each value may have become, as ARX writes them.
     tolerance : dict of str to float, optional
         By column: how far a released number may be from the true one.
+    missing : sequence of str, optional
+        Texts that mean an unknown value in both tables, beside empty cells and ``*``. Default:
+        ``?``, ``NA``, ``NULL`` and the like, in columns where the original does not have them.
+    budget : float or Budget, optional
+        Predicted seconds and bytes that comparing people and rows may take.
+    early : callable, optional
+        Called with the classes of equal rows, before a comparison of people and rows that takes
+        long by prediction. That release has no pairs of people and rows.
 
     Examples
     --------
@@ -97,13 +118,39 @@ def read_released(
     >>> print(seen.notes[0])
     Identifiers (guessed): age, zip; sensitive (guessed): illness; name (guessed): name.
     """
-    people, rows = (
-        read_text_table(each, separator=shown_separator(each)) for each in (original, released)
-    )
     file = f"{as_path(original)}"
+    people, rows = read_tables(original, released)
     columns = choose_columns(
         people, rows, identifiers=identifiers, sensitive=sensitive, name=name, original=file
     )
+    unknown = {
+        column: _unknown(people.get_column(column), missing) for column in columns.identifiers
+    }
+    coded = {
+        column: _coded(
+            rows.get_column(column),
+            _unknown(people.get_column(column) if column in people.columns else None, missing),
+        )
+        for column in columns.sensitive
+    }
+
+    def of_classes(compared: tuple[ColumnCells, ...], *pairs: Ints) -> Release:
+        kind_of, class_of, indptr, indices = pairs
+        return Release(
+            columns=compared,
+            sensitive={column: codes for column, (codes, _) in coded.items()},
+            sensitive_values={
+                column: tuple(value or "unknown" for value in values)
+                for column, (_, values) in coded.items()
+            },
+            kind_of=kind_of,
+            class_of=class_of,
+            indptr=indptr,
+            indices=indices,
+            names=_person_names(people, columns.name, file),
+        )
+
+    work = _Work(None if budget is None else Budget.of(budget))
     above = _by_column(hierarchies, columns, "hierarchies")
     near = _by_column(tolerance, columns, "tolerance")
     compared = tuple(
@@ -111,26 +158,23 @@ def read_released(
             people,
             rows,
             column,
-            above=None if column not in above else _hierarchy(people, column, above[column]),
+            unknown=unknown[column],
+            above=None
+            if column not in above
+            else _hierarchy(people, column, above[column], unknown[column]),
             near=0.0 if column not in near else real(near[column], f"tolerance of {column}"),
+            work=work,
         )
         for column in columns.identifiers
     )
-    kind_of, class_of, indptr, indices = kinds_of_people(compared, people.height, rows.height)
-    coded = {column: _coded(rows.get_column(column)) for column in columns.sensitive}
-    release = Release(
-        columns=compared,
-        sensitive={column: codes for column, (codes, _) in coded.items()},
-        sensitive_values={
-            column: tuple(value or "unknown" for value in values)
-            for column, (_, values) in coded.items()
-        },
-        kind_of=kind_of,
-        class_of=class_of,
-        indptr=indptr,
-        indices=indices,
-        names=_person_names(people, columns.name, file),
-    )
+
+    def check(seconds: float, memory: float) -> None:
+        if early is not None and work.seconds + seconds > _EARLY:
+            nobody = np.zeros(people.height, dtype=np.int64), classes_of_rows(compared)
+            early(of_classes(compared, *nobody, np.zeros(2, np.int64), np.empty(0, np.int64)))
+        work.expect(seconds, memory)
+
+    release = of_classes(compared, *kinds_of_people(compared, check))
     return Observation(
         graph=_graph(release) if release.n_edges + release.lost * release.n_people <= MOST_EDGES
         else None,
@@ -138,11 +182,82 @@ def read_released(
         source=f"released table of {several(rows.height, 'row')}",
         nouns=PEOPLE,
         lost=release.lost,
-        notes=(columns.in_words(), *_rows_of_nobody(release), *_people_of_no_row(release)),
+        notes=(
+            columns.in_words(),
+            *near_matches(people, rows),
+            *(note for column in compared if (note := column.zeros_note())),
+            *_unknown_cells(people, rows, unknown),
+            *_rows_of_nobody(release),
+            *_people_of_no_row(release),
+        ),
     )  # fmt: skip
 
 
+class _Work:
+    """Predicted work of a comparison, held against a budget."""
+
+    def __init__(self, budget: Budget | None) -> None:
+        self._budget, self.seconds, self.memory = budget, 0.0, 0.0
+
+    def expect(self, seconds: float, memory: float) -> None:
+        """Refuse work that is beyond the budget."""
+        self.seconds += seconds
+        self.memory += memory
+        if self._budget is None:
+            return
+        allowed = _ABOUT * max(self._budget.seconds, _LEAST)
+        if self.seconds > allowed or self.memory > self._budget.memory:
+            raise self._budget.refusal(
+                "comparing people with rows", self.seconds, self.memory, "generalise ranges more"
+            )
+
+
 # ---- columns
+
+
+_VALUES = ANY - {"", "*"}  # texts that mean an unknown value, but where the original has them
+
+
+def _unknown(column: pl.Series | None, missing: Sequence[str] | str | None) -> frozenset[str]:
+    """Texts that mean an unknown value in a column of the original and of the release."""
+    if missing is not None:
+        texts = [missing] if isinstance(missing, str) else missing
+        return frozenset({"", "*", *(one.strip() for text in texts for one in text.split(","))})
+    if column is None:
+        return ANY
+    there = column.str.strip_chars()
+    return ANY - set(there.filter(there.is_in(list(_VALUES))).unique().to_list())
+
+
+def _unknown_cells(
+    people: pl.DataFrame, rows: pl.DataFrame, unknown: Mapping[str, frozenset[str]]
+) -> tuple[str, ...]:
+    """How many cells and values were read as unknown; stars are no question."""
+    notes = []
+    for frame, what in (
+        (rows, "release {} read as suppressed: any value may be behind them"),
+        (people, "original {} read as unknown to the attacker, and compatible with every cell"),
+    ):
+        found: Counter[str] = Counter()
+        for column, texts in unknown.items():
+            values = frame.get_column(column).str.strip_chars().fill_null("")
+            some = values.filter(values.is_in(list(texts - {"*"})))
+            found.update(Counter(some.to_list()))
+        if found:
+            by_text = ", ".join(
+                f"{quoted(text) if text else 'empty'} {number:,}"
+                for text, number in sorted(found.items())
+            )
+            cells = several(found.total(), "cell")
+            read = what.format("is" if found.total() == 1 else "are")
+            notes.append(
+                Message(
+                    f"{cells} of the {read} ({by_text}). Set which texts mean that with ",
+                    Argument("missing", ...),
+                    ".",
+                )
+            )
+    return tuple(notes)
 
 
 def _column(
@@ -150,11 +265,13 @@ def _column(
     rows: pl.DataFrame,
     name: str,
     *,
+    unknown: frozenset[str],
     above: Mapping[str, frozenset[str]] | None,
     near: float,
+    work: _Work,
 ) -> ColumnCells:
-    value_codes, values = _coded(people.get_column(name))
-    cell_codes, cells = _coded(rows.get_column(name))
+    value_codes, values = _coded(people.get_column(name), unknown)
+    cell_codes, cells = _coded(rows.get_column(name), unknown)
     dates = any(len(value) >= 10 and value[4] == "-" for value in values)
     simple = above is None and not near and "" not in values
     if simple and all(not cell or is_plain(cell, dates=dates) for cell in cells):
@@ -171,6 +288,8 @@ def _column(
             f"column {quoted(name)} has {len(values)} different values and {len(cells)} different "
             "cells, too many to compare; leave it out, or generalise it more"
         )
+    number = len(values) * len(cells)
+    work.expect(_CELL * len(cells) + _VALUE * number, float(number))
     table = fits(values, cells)
     if above is not None:
         table |= _below(values, cells, above)
@@ -187,11 +306,14 @@ def _column(
     )
 
 
-def _hierarchy(people: pl.DataFrame, column: str, path: PathLike) -> Mapping[str, frozenset[str]]:
+def _hierarchy(
+    people: pl.DataFrame, column: str, path: PathLike, unknown: frozenset[str]
+) -> Mapping[str, frozenset[str]]:
     """What each value of a column may have become."""
-    levels = read_hierarchy(path)
+    levels = read_hierarchy(path, unknown)
     for value in people.get_column(column).unique(maintain_order=True).to_list():
-        if value is not None and spelling(value) and spelling(value) not in levels:
+        known = spelling(value, unknown)
+        if known and known not in levels:
             raise InputError(
                 f"it lacks {quoted(value)}, a value of column {quoted(column)}; add a line for it"
             ).about(as_path(path))
@@ -236,10 +358,10 @@ def _numbers(texts: Sequence[str]) -> Floats:
     return np.array([number(text) for text in texts])
 
 
-def _coded(column: pl.Series) -> tuple[Ints, list[str]]:
+def _coded(column: pl.Series, unknown: frozenset[str]) -> tuple[Ints, list[str]]:
     """The code of each entry, and the different spellings."""
     distinct = column.unique(maintain_order=True)
-    spellings = [spelling(text) for text in distinct.to_list()]
+    spellings = [spelling(text, unknown) for text in distinct.to_list()]
     codes = {text: at for at, text in enumerate(dict.fromkeys(spellings))}
     old = distinct.to_frame("text").with_row_index("code")
     rank = column.to_frame("text").join(
@@ -252,14 +374,15 @@ def _coded(column: pl.Series) -> tuple[Ints, list[str]]:
 def _by_column(
     given: Mapping[str, PathLike] | Mapping[str, float] | None, columns: Columns, argument: str
 ) -> Mapping[str, Any]:
-    for column in given or ():
+    by_column = {spelled(one, columns.identifiers): value for one, value in (given or {}).items()}
+    for column in by_column:
         if column not in columns.identifiers:
             known = ", ".join(columns.identifiers)
             raise InputError(
                 Argument(argument),
                 f" is for {quoted(column)}, which is no identifier; those are {known}",
             )
-    return dict(given or {})
+    return by_column
 
 
 # ---- the graph, of small tables
@@ -342,9 +465,14 @@ def require_original(path: Path, options: ReadOptions) -> PathLike:
     return options.original
 
 
-def _open(
-    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+def open_released(
+    path: Path,
+    options: ReadOptions,
+    law: Law | None,
+    budget: Budget | float | None,
+    early: Callable[[Release], None] | None = None,
 ) -> Observation:
+    """Read a released table as options say."""
     return read_released(
         require_original(path, options),
         path,
@@ -353,7 +481,10 @@ def _open(
         name=options.name,
         hierarchies=options.hierarchies,
         tolerance=options.tolerance,
+        missing=options.missing,
+        budget=budget,
+        early=early,
     )
 
 
-FORMAT = SourceFormat(text="a released table beside the original one", open=_open)
+FORMAT = SourceFormat(text="a released table beside the original one", open=open_released)

@@ -1,7 +1,8 @@
 """Cells of a released table, and which values lie in them.
 
 ==============================  ==============================================================
-``*``  ``NA``  ``?``  ``Any``   any value; so is an empty cell, and one of stars only
+``*``  ``NA``  ``?``  ``Any``   any value; so is an empty cell, and one of stars only; ``NA``, ``?``
+                                and the like are values if the original table has them
 ``20-29``  ``20 to 29``         numbers from 20 to 29, both included; any dash will do
 ``[20,30)``  ``]20,30]``        numbers from 20 to below 30, from above 20 to 30
 ``20+``  ``<30``  ``>=30``      numbers above or below; ``20 and over``, ``under 30`` likewise
@@ -16,8 +17,8 @@ anything else                   itself; 20 and 20.0 are the same number, 007 is 
 ==============================  ==============================================================
 
 Text that equals the cell as it stands lies in it always, so that ``555-1234`` may be a name of its
-own. Spaces at both ends do not count. A value that is empty, ``NA`` or ``?`` is one that the
-attacker does not know: it lies in every cell.
+own. Spaces at both ends do not count. A value that is empty is one that the attacker does not know:
+it lies in every cell.
 """
 
 from __future__ import annotations
@@ -64,8 +65,10 @@ _PERIOD = re.compile(rf"({_MOMENT})(?:\s*(?:{_DASH}|\bto\b|\.\.|/)\s*({_MOMENT})
 _DECADE = re.compile(r"(\d{3}0)'?s", re.ASCII)
 
 
-def spelling(text: str | None) -> str:
+def spelling(text: str | None, unknown: frozenset[str] = ANY) -> str:
     """A value or a cell in one spelling: 20, 20.0 and " 20" become 20; nothing becomes empty.
+
+    ``unknown``: texts that mean nothing, beside those of stars only.
 
     Examples
     --------
@@ -73,7 +76,7 @@ def spelling(text: str | None) -> str:
     ('20.5', '007', '', '')
     """
     bare = "" if text is None else text.strip()
-    if bare in ANY or not bare.strip("*"):
+    if bare in unknown or not bare.strip("*"):
         return ""
     if not _PLAIN_NUMBER.fullmatch(bare):
         return bare
@@ -225,7 +228,8 @@ def _digits(number: float) -> str:
 
 def _in_members(cell: str, values: CellValues, within: Bools) -> None:
     for member in _members(cell) or ():
-        within[values.position.get(spelling(member), [])] = True
+        for spelled in (member.strip(), spelling(member)):  # ? may be a value
+            within[values.position.get(spelled, [])] = True
 
 
 def _in_pattern(cell: str, values: CellValues, within: Bools) -> None:

@@ -6,19 +6,26 @@ guess is said.
 
 from __future__ import annotations
 
+import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from anonymatch.base.arguments import elements
+from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, listed, quoted
+from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Columns", "choose_columns"]
+__all__ = ["Columns", "choose_columns", "near_matches", "read_tables", "spelled"]
+
+PathLike = str | os.PathLike[str]
 
 _SENSITIVE = (
     "illness", "disease", "diagnos", "condition", "symptom", "treatment", "medica", "drug",
@@ -29,6 +36,63 @@ _SENSITIVE = (
 _NUMBERS = re.compile(r"(^|[^a-z])(id|ids|uuid|key|ssn|no|nr|number|record|case|index)([^a-z]|$)")
 _FEW = 3  # rows of which nothing can be said by whether they differ
 _MANY = 20  # rows, from which on a column whose values all differ is none that people share
+
+
+def read_tables(original: PathLike, released: PathLike) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both tables with names of columns stripped, those of the release spelled as in the original.
+
+    Case is ignored where that leaves no choice.
+    """
+    people, rows = (
+        _stripped(read_text_table(each, separator=shown_separator(each)), f"{as_path(each)}")
+        for each in (original, released)
+    )
+    free = [column for column in people.columns if column not in rows.columns]
+    new = {column: spelled(column, free) for column in rows.columns if column not in people.columns}
+    taken = Counter(new.values())
+    return people, rows.rename({old: name for old, name in new.items() if taken[name] == 1})
+
+
+def _stripped(frame: pl.DataFrame, file: str) -> pl.DataFrame:
+    names = [column.strip() for column in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise (
+            InputError(f"two columns are called {quoted(twice)}, but for spaces; keep one")
+            .at(1)
+            .about(file)
+        )
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
+def spelled(column: str, columns: Sequence[str]) -> str:
+    """The one of the columns with this name, whatever the case of its letters; else the name.
+
+    Examples
+    --------
+    >>> spelled(" Age", ["age", "zip"]), spelled("Age", ["age", "AGE"]), spelled("sex", ["age"])
+    ('age', 'Age', 'sex')
+    """
+    if column in columns:
+        return column
+    folded = column.strip().casefold()
+    same = [one for one in columns if one.casefold() == folded]
+    return same[0] if len(same) == 1 else column
+
+
+def near_matches(people: pl.DataFrame, rows: pl.DataFrame) -> tuple[str, ...]:
+    """Columns of the release that look like one of the original that it lacks."""
+    missing = {one.casefold(): one for one in people.columns if one not in rows.columns}
+    notes = []
+    for column in rows.columns:
+        near = [] if column in people.columns else get_close_matches(column.casefold(), missing, 1)
+        if near:
+            notes.append(
+                f"Column {quoted(column)} of the release is not compared with column "
+                f"{quoted(missing[near[0]])} of the original, whose name is nearly the same. If "
+                "both are the same, rename one of them."
+            )
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +132,9 @@ def choose_columns(
 ) -> Columns:
     """Those that were told, and guesses for the others."""
     named = _name(people, rows, name, original)
-    told_sensitive = None if sensitive is None else _list(sensitive, "sensitive")  # may be none
+    told_sensitive = None  # may be none of them
+    if sensitive is not None:
+        told_sensitive = [spelled(one, rows.columns) for one in _list(sensitive, "sensitive")]
     for column in told_sensitive or ():
         _require(rows, column, "released")
     guessed = [
@@ -79,7 +145,7 @@ def choose_columns(
     shared = [column for column in people.columns if column in rows.columns and column != named]
     left_out: list[str] = []
     if identifiers is not None:
-        chosen = _list(identifiers, "identifiers")
+        chosen = [spelled(one, people.columns) for one in _list(identifiers, "identifiers")]
         if not chosen:
             raise InputError(Argument("identifiers"), " is empty; name at least one column")
         for column in chosen:
@@ -152,6 +218,7 @@ def _name(
     people: pl.DataFrame, rows: pl.DataFrame, wanted: str | None, original: str
 ) -> str | None:
     if wanted is not None:
+        wanted = spelled(wanted, people.columns)
         if wanted not in people.columns:
             present, near = listed(people.columns), did_you_mean(wanted, people.columns)
             raise InputError(f"there is no column {quoted(wanted)}; it has {present}{near}").about(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base.atomic_files import as_path
 from anonymatch.sources.formats.released_cells import is_plain, spelling
-from anonymatch.sources.formats.released_columns import Columns, choose_columns
-from anonymatch.sources.formats.text_tables import read_text_table, shown_separator
+from anonymatch.sources.formats.released_columns import Columns, choose_columns, read_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,9 +65,7 @@ def look_at_tables(original: PathLike, released: PathLike) -> TablesLook:
     >>> look.shared, look.guess.sensitive, look.guess.name
     (('age', 'zip'), ('illness',), 'name')
     """
-    people, rows = (
-        read_text_table(each, separator=shown_separator(each)) for each in (original, released)
-    )
+    people, rows = read_tables(original, released)
     guess = choose_columns(
         people, rows, identifiers=None, sensitive=None, name=None, original=f"{as_path(original)}"
     )
@@ -100,7 +97,7 @@ def released_first(first: PathLike, second: PathLike) -> bool:
     ...     released_first(given, known), released_first(known, given)
     (True, False)
     """
-    one, other = read_text_table(first), read_text_table(second)
+    one, other = read_tables(first, second)
     shared = [column for column in one.columns if column in other.columns]
     coarse = [sum(_coarse(frame, column) for column in shared) for frame in (one, other)]
     if coarse[0] != coarse[1]:

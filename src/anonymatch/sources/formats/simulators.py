@@ -32,7 +32,7 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
-from anonymatch.sources.formats.mixim_links import mixim_links
+from anonymatch.sources.formats.mixim_links import in_folder, mixim_links
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.messages import Messages
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["MIXIM", "NYM", "read_mixim", "read_nym"]
 
 SENT, RECEIVED = "SentMessages.csv", "ReceivedMessages.csv"
+_MIXIM_FILES = (SENT, RECEIVED, f"{SENT}.gz", f"{RECEIVED}.gz")
 _NYM_LOG = "packet_log.csv"
 _NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
 """What makes a table one of the Nym team's simulator."""
@@ -64,7 +65,7 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     Parameters
     ----------
     folder : path
-        With ``SentMessages.csv`` and ``ReceivedMessages.csv``.
+        With ``SentMessages.csv`` and ``ReceivedMessages.csv``, maybe with .gz behind them.
 
     Examples
     --------
@@ -84,14 +85,15 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     >>> folder.cleanup()
     """
     folder_path = as_path(folder)
-    sent, received = read_text_table(folder_path / SENT), read_text_table(folder_path / RECEIVED)
-    with_names = ((sent, folder_path / SENT), (received, folder_path / RECEIVED))
+    sent_path, received_path = (in_folder(folder_path, name) for name in (SENT, RECEIVED))
+    sent, received = read_text_table(sent_path), read_text_table(received_path)
+    with_names = ((sent, sent_path), (received, received_path))
     ids_in, ids_out = (_ids(frame, path, "MessageID") for frame, path in with_names)
     real_in, real_out = (
         _is_real(_column(frame, path, "MessageType")) for frame, path in with_names
     )
-    arrivals = _times(sent, folder_path / SENT, "MessageTimeLeft")
-    departures = _times(received, folder_path / RECEIVED, "MessageTimeReceived")
+    arrivals = _times(sent, sent_path, "MessageTimeLeft")
+    departures = _times(received, received_path, "MessageTimeReceived")
     where = {name: index for index, name in enumerate(ids_out)}
     truth = np.array([where.get(name, -1) for name in ids_in], dtype=np.int64)
     notes = []
@@ -247,16 +249,20 @@ def _clients(frame: pl.DataFrame, ids: list[str], pattern: str) -> list[str]:
 
 
 def _mixim(path: Path, options: ReadOptions) -> Messages:
-    return read_mixim(path.parent if path.name in (SENT, RECEIVED) else path)
+    return read_mixim(_mixim_folder(path))
 
 
 def _mixim_links(path: Path, options: ReadOptions) -> Observation:
-    folder = path.parent if path.name in (SENT, RECEIVED) else path
-    return mixim_links(folder / SENT, folder / RECEIVED, options)
+    folder = _mixim_folder(path)
+    return mixim_links(in_folder(folder, SENT), in_folder(folder, RECEIVED), options)
+
+
+def _mixim_folder(path: Path) -> Path:
+    return path.parent if path.name in _MIXIM_FILES else path
 
 
 def _nym(path: Path, options: ReadOptions) -> Messages:
-    return read_nym(path / _NYM_LOG if os.path.isdir(path) else path)
+    return read_nym(in_folder(path, _NYM_LOG) if os.path.isdir(path) else path)
 
 
 MIXIM = SourceFormat(
@@ -266,15 +272,15 @@ MIXIM = SourceFormat(
     ),
     messages=_mixim,
     links=_mixim_links,
-    files=(SENT, RECEIVED),
-    folder=lambda folder: os.path.isfile(folder / SENT),
+    files=_MIXIM_FILES,
+    folder=lambda folder: os.path.isfile(in_folder(folder, SENT)),
     holds=SENT,
 )
 NYM = SourceFormat(
     text=f"{_NYM_LOG} of the Nym team's simulator; needs a law",
     messages=_nym,
     parts=(_NYM_LOG,),
-    folder=lambda folder: os.path.isfile(folder / _NYM_LOG),
+    folder=lambda folder: os.path.isfile(in_folder(folder, _NYM_LOG)),
     holds=_NYM_LOG,
     header=(";", _NYM_COLUMNS),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["find_column", "numbers", "read_text_table", "shown_separator"]
 
 _SEPARATORS = {suffix: kind.separator for suffix, kind in FORMATS.items() if kind.separator}
 _HEADER = 1_000_000  # bytes of a first line
+_END = 4096  # bytes in which blank lines at the end are looked for
 _BYTES_A_ROW = 400  # columns, names as Python has them, and sorts, at their peak
 _A_DAY = {None: 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _FIRST_DAY, _LAST_DAY = (
@@ -53,9 +55,23 @@ def read_text_table(path: str | os.PathLike[str], *, separator: str | None = Non
             source = Source(file, packed)
             mark = separator or _SEPARATORS[suffix]
             frame, _ = delimited.load(source, mark, _check_columns, _BYTES_A_ROW)
+            if not packed and frame.width > 1:
+                frame = _without_blank_end(frame, file)
         if frame.is_empty():
             raise InputError("it has columns and no rows")
     return frame
+
+
+def _without_blank_end(frame: pl.DataFrame, file: Path) -> pl.DataFrame:
+    """A table without the blank lines at the end of its file, which are no rows."""
+    with file.open("rb") as source:
+        source.seek(max(file.stat().st_size - _END, 0))
+        end = source.read()
+    kept = end.rstrip(b"\r\n")
+    blank = end[len(kept) :].count(b"\n") - 1
+    rows = frame.tail(max(blank, 0))
+    empty = all(column.null_count() == rows.height for column in rows.iter_columns())
+    return frame.head(frame.height - rows.height) if empty else frame
 
 
 def shown_separator(path: str | os.PathLike[str]) -> str | None:

@@ -236,6 +236,8 @@ def phase_links(
             seed=work.seed,
             effort=work.effort,
             strict=strict,
+            asked=work.asked,
+            edge=work.edge,
         )
 
     budget = work.budget
@@ -261,6 +263,7 @@ def _one_hop(
         guessing_every=1 if size <= _FEW else size // _FEW,
         effort=work.effort,
         seconds=_SHARE * work.budget.seconds,
+        asked=work.asked,
     )
 
 

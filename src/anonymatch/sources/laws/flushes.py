@@ -101,6 +101,7 @@ class FlushLaw(Law):
             channel=work.channel,
             dummies=work.dummies,
             budget=work.budget,
+            asked=work.asked,
         )
 
 

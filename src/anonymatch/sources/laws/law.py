@@ -115,6 +115,8 @@ class PassageWork:
     effort : Execution
     edge : array of bool or None
         Messages near an end of the log, that means are not about.
+    asked : array of int or None
+        A departure by message whose probability is wanted, such as the true one; -1 for none.
     """
 
     channel: measures.Channel
@@ -124,6 +126,7 @@ class PassageWork:
     seed: int
     effort: Execution
     edge: Bools | None = None
+    asked: Ints | None = None
 
 
 class Law(ABC):

@@ -44,8 +44,11 @@ def wide_links(
             edge=work.edge,
             seed=work.seed,
             effort=work.effort,
+            asked=work.asked,
         )
     except InputError as error:
+        if error.where.file is not None:  # about the file of a run, and not about the log
+            raise
         raise error.more(
             f", under the {law} and with what is told of losses and cover; give ",
             Argument("loss"),

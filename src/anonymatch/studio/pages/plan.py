@@ -325,6 +325,7 @@ def _row(setting: Setting) -> None:
         "p",
         "words",
     )
+    text(f"Figures are for an attacker who {setting.attacker}.", "p", "words")
     table(
         ["law", "cover", "mean delay, s", "99 % delay, s", "entropy, bits", worst, "at least",
          "known for certain", "n-1 attack"],

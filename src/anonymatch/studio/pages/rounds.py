@@ -19,6 +19,7 @@ from anonymatch.disclosure import (
     bits_chart,
     disclosure_charts,
     guess_chart,
+    half_life_ends,
     half_life_in_words,
     rounds_text,
 )
@@ -269,15 +270,22 @@ def _drawn(disclosure: Disclosure, rounds: int) -> dict[str, DrawnChart]:
     }
 
 
+def _half_life(disclosure: Disclosure) -> str:
+    if disclosure.half_life_between is None:
+        return "not reached"
+    half = disclosure.half_life
+    return "no single number" if half is None else f"{rounds_text(half)} rounds"
+
+
 def _tiles(disclosure: Disclosure, point: CurvePoint) -> list[tuple[str, str, str]]:
     half, first = disclosure.half_life_between, disclosure.curve[0]
     entries = [
         (
             "Half-life",
-            "not reached" if half is None else f"{rounds_text(half.value)} rounds",
+            _half_life(disclosure),
             f"in the {plural(disclosure.log.n_rounds, 'round')} of this log"
             if half is None
-            else f"measured between {half.low:,.0f} and {half.high:,.0f}",
+            else half_life_ends(half),
         )
     ]
     if point.bits is not None and first.bits is not None:

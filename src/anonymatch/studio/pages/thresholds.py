@@ -136,7 +136,7 @@ class Thresholds:
         what = "system" if self._audit.table is None else "release"
         look, words = "off", f"Switch on what this {what} must reach; the address keeps it."
         if gates:
-            reached = sum(gate.reached for gate in gates)
+            reached = sum(gate.reached is True for gate in gates)
             look = "reached" if reached == len(gates) else "missed"
             words = (
                 f"Good enough: {_all(len(gates))} reached."
