@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import pytest
 from tests.fonts import FAMILIES, only_font
-from tests.patience import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
     from playwright.sync_api import Page, Playwright
 
-__all__ = ["Browser", "Visit", "browser", "browser_with"]
+__all__ = ["WAIT", "Browser", "Visit", "browser", "browser_with"]
 
+# Seconds until a wait fails: far above any wait on a machine with ten busy processes, and far below
+# PATIENCE, since one failing test must not take ten minutes.
+WAIT = 180.0
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _MISSING = (
     "these tests need Chromium: apt-get install chromium (make test does so as root); "
@@ -85,7 +87,7 @@ class Browser:
         complaints: list[str] = []
         requests: list[str] = []
         page = context.new_page()
-        page.set_default_timeout(1000 * PATIENCE)  # machines that run tests are busy
+        page.set_default_timeout(1000 * WAIT)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
-from tests.browser import Browser
-from tests.patience import PATIENCE
+from tests.browser import WAIT, Browser
 from tests.studio.conftest import Served, start_and_stop
 
 import anonymatch as am
@@ -45,7 +44,7 @@ def visit(browser: Browser, studio: Served, route: str, look: Callable[[Page], T
 
 def gone(studio: Served) -> bool:
     """Return whether dropped files are removed after their page is closed."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WAIT
     while studio.files() and time.monotonic() < end:
         time.sleep(0.1)
     return studio.files() == []
@@ -53,7 +52,7 @@ def gone(studio: Served) -> bool:
 
 def changed(shown: Locator, before: str) -> str:
     """Wait until an element has another content than before, and return that."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WAIT
     while (content := shown.inner_html()) == before:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -435,7 +434,7 @@ def test_one_brush_filters_the_table_and_marks_targets(browser: Browser, studio:
         chart.wait_for()
         rows = page.locator(".search output")
         rows.wait_for()
-        for _ in range(100):  # charts above may come to life meanwhile, and move this one
+        for _ in range(24):  # charts above may come to life meanwhile, and move this one
             area = chart.bounding_box()
             assert area is not None
             page.mouse.move(area["x"] + area["width"] * 0.4, area["y"] + 90)
@@ -524,7 +523,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "released.csv").write_text(RELEASED)
 
-    def look(page: Page) -> dict[str, str]:
+    def look(page: Page) -> tuple[str, str, list[str]]:
         both = [tmp_path / "people.csv", tmp_path / "released.csv"]
         page.set_input_files("input[type=file] >> nth=0", both)
         page.get_by_text("1 of 5 people in the release (20 %) is identified.").wait_for()
@@ -533,7 +532,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
         assert page.get_by_label("Sensitive: illness").is_checked()
         assert page.get_by_label("Column of people's names").input_value() == "person"
         first = page.get_by_role("region", name="First rows of the release").inner_text()
-        seen = {"page": page.locator("#content").inner_text(), "rows": first}
+        words, rows = page.locator("#content").inner_text(), page.locator("tr").all_inner_texts()
         page.get_by_label("Identifiers: zip").uncheck()
         page.get_by_text("None of 5 people in the release is identified").wait_for()
         page.wait_for_url("**identifiers=age&sensitive=illness")
@@ -556,13 +555,14 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
         page.get_by_text("Choose at least one identifier").wait_for()
         page.get_by_role("button", name="Swap them").click()
         page.get_by_text("people.csv").first.wait_for()
-        return seen
+        return first, words.lower(), rows
 
-    seen = visit(browser, studio, "/audit", look)
+    first, words, rows = visit(browser, studio, "/audit", look)
 
-    assert "101*" in seen["rows"]
-    assert "nobody else fits their row" in seen["page"]
-    words = seen["page"].lower()
+    assert "101*" in first
+    # Ann and Bob share two rows of one illness that others cannot have: certain, not identified.
+    certain = {tuple(row.split("\t")[:2]) for row in rows}
+    assert {("ann", "flu"), ("bob", "flu"), ("cem", "asthma")} <= certain
     assert [word for word in ("users", "mean delay", "cover", "behaviour") if word in words] == []
     assert gone(studio)
 
@@ -793,13 +793,15 @@ def test_rounds_sharpen_by_keyboard_and_the_address_keeps_how_many(
         assert slider.get_attribute("aria-valuetext") == "1 of 30"
         drawn.append(changed(matrix, drawn[-1]))
         page.keyboard.press("ArrowRight")
-        page.get_by_text("Bits left after 2 rounds").wait_for()
-        page.wait_for_url("**seen=2")
         drawn.append(changed(matrix, drawn[-1]))
+        # The curve has points around the half-life: the slider itself names the next one.
+        second = (slider.get_attribute("aria-valuetext") or "").removesuffix(" of 30")
+        page.get_by_text(f"Bits left after {second} rounds").wait_for()
+        page.wait_for_url(f"**seen={second}")
         assert page.evaluate("document.activeElement.type") == "range"
         page.get_by_text("half-life").first.wait_for()
         page.reload()
-        page.get_by_text("Bits left after 2 rounds").wait_for()
+        page.get_by_text(f"Bits left after {second} rounds").wait_for()
         drawn.append(matrix.inner_html())
         return drawn
 
