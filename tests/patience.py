@@ -6,10 +6,11 @@ behaviour raise these limits until only a program that hangs reaches them.
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 
-__all__ = ["PATIENCE", "patient_program", "raise_limits"]
+__all__ = ["PATIENCE", "patient_program", "raise_limits", "without_progress"]
 
 PATIENCE = 600.0  # seconds
 LIMITS = {
@@ -20,7 +21,9 @@ LIMITS = {
     "anonymatch.studio.panel": ("_PATIENCE",),
     "anonymatch.watching.prometheus": ("_PATIENCE",),
 }
+_PROGRESS = re.compile(r"^[a-z ]+: (\d+ %|at work) after \d+ s\n", re.MULTILINE)
 _PROGRAM = """
+import re
 import sys
 from importlib import import_module
 for name, limits in {limits!r}.items():
@@ -43,3 +46,8 @@ def patient_program(*modules: str) -> tuple[str, ...]:
     """Return the command that starts anonymatch with raised limits; its arguments follow."""
     limits = {name: LIMITS[name] for name in ("anonymatch.cli.console", *modules)}
     return sys.executable, "-c", _PROGRAM.format(limits=limits, patience=PATIENCE)
+
+
+def without_progress(text: str) -> str:
+    """Return standard error without its progress lines: scripts run the program as it is."""
+    return _PROGRESS.sub("", text)
