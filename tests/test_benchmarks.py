@@ -63,6 +63,7 @@ def test_comparison_of_the_readme_has_the_figures_of_the_benchmark_run() -> None
     )
 
 
+@pytest.mark.slow
 def test_an_unknown_section_is_refused_with_those_there_are() -> None:
     done = run("dens")
 

@@ -27,7 +27,7 @@ NAMES = {
 }
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize("result", MADE)
 def test_every_chart_of_a_result_is_drawn(result: str) -> None:
     made = MADE[result]()

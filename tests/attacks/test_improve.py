@@ -184,6 +184,7 @@ def stairs() -> am.Graph:
     return am.Graph.from_biadjacency(np.block([[above, ones], [none, below]]))
 
 
+@pytest.mark.slow
 def test_a_gain_by_estimates_says_so_and_has_its_interval(stairs: am.Graph) -> None:
     improvement = improve(stairs, budget=0.02)
 

@@ -30,6 +30,7 @@ def g(m: float) -> float:
     return (1 + m) * math.log2(1 + m) - m * math.log2(m)
 
 
+@pytest.mark.slow
 def test_one_mix_and_several_hops_are_about_an_attacker_at_both_ends() -> None:
     for law, several in (("exponential:2", False), ("erlang:3,1", True), ("0.1+hops:1,2", True)):
         log = synthesize(law, messages=40, seed=1)
@@ -83,6 +84,7 @@ def test_ceiling_with_exit_cover_is_g_of_all_departures_while_a_message_is_insid
     assert audit.ceiling.value > g(rate) + 0.5  # which messages in flight alone would allow
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("loss", [0.0, 0.2])
 @pytest.mark.parametrize("cover", [0.0, 0.5])
 def test_ceiling_is_the_mean_rank_of_departures_by_enumeration(loss: float, cover: float) -> None:

@@ -41,7 +41,7 @@ def wide_log(path: Path, messages: int) -> Path:
 LAWS = ["erlang:3,1.6667", "lognormal:5,0.5774", "window:0,40"]
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", [0.5, 3.0])
 @pytest.mark.parametrize("law", LAWS)
 def test_an_audit_of_a_wide_log_has_one_bar_and_keeps_its_budget(

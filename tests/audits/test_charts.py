@@ -52,7 +52,7 @@ AUDITS: dict[str, Callable[[], am.Audit]] = {
 }
 
 
-@pytest.mark.grid(quick=6)
+@pytest.mark.grid
 @pytest.mark.parametrize("name", AUDITS)
 def test_every_chart_is_drawn_or_says_why_not(name: str) -> None:
     audit = AUDITS[name]()
@@ -199,6 +199,7 @@ def test_rivals_of_as_much_delay_are_on_their_lines() -> None:
     assert bits == pytest.approx(am.mixes.exponential_bits(rate * theirs))
 
 
+@pytest.mark.slow
 def test_cover_raises_the_ceiling_beside_which_a_system_is_drawn() -> None:
     plain, covered = log("exponential:3"), log("exponential:3", loss=0.1, cover=0.2)
 

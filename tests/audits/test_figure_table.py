@@ -121,6 +121,7 @@ def test_two_figures_of_one_key_are_refused() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_chart_is_one_function_in_the_list_of_sections() -> None:
     def chart(report: AuditReport) -> Section:
         sizes = sorted(report.audit.answers.users.effective.value.tolist())

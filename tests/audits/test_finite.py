@@ -55,12 +55,14 @@ def random_graph(seed: int) -> am.Graph:
     return am.Graph.from_biadjacency(np.where(mask, np.exp(logs), 0.0))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", [0, 0.01, 0.5])
 def test_every_number_of_audits_of_random_graphs_is_finite(budget: float) -> None:
     for seed in range(8):
         assert_finite(am.audit(random_graph(seed), steps=1, budget=budget))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", ["erlang:3,0.27", "window:0,3", "exponential:2"])
 @pytest.mark.parametrize("rate", [1.0, 12.0])
 def test_every_number_of_audits_of_logs_is_finite(tmp_path: Path, law: str, rate: float) -> None:
@@ -70,6 +72,7 @@ def test_every_number_of_audits_of_logs_is_finite(tmp_path: Path, law: str, rate
     assert_finite(am.audit(tmp_path / "log.csv", law=law, steps=1, budget=5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0, 0.5])
 def test_delays_as_weights_leave_every_number_finite(budget: float) -> None:
     """A long log as a graph with weights: no scaling of them converges soon."""

@@ -20,7 +20,7 @@ def log(path: Path, law: str, *, messages: int = 3000, rate: float = 5.0) -> Pat
     return path
 
 
-@pytest.mark.grid
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rows", [7, 500, 10**6])
 def test_stretches_of_any_length_add_up_to_the_whole_audit(

@@ -22,6 +22,7 @@ def own_bits(fates: dict[int | str, float]) -> float:
     return -sum(p / left * math.log2(p / left) for p in exits if p > 0.0) if left > 0.0 else 0.0
 
 
+@pytest.mark.grid(quick=3)
 @pytest.mark.parametrize("cover", [False, True])
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize("drained", [False, True])
@@ -203,6 +204,7 @@ OTHER_LAWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.grid(quick=3)
 @pytest.mark.parametrize("law", OTHER_LAWS)
 def test_missing_packets_are_refused_unless_the_law_lets_them_be_inside(
     tmp_path: Path, law: str

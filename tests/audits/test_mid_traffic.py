@@ -42,7 +42,7 @@ def cut_out(
     return log, int((delivered & ~came & (left >= 0.0)).sum())
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize("law", ["exponential:5", "erlang:2,2.5"])
 @pytest.mark.parametrize(
     "how", [{}, {"cover": 0.2}, {"loss": 0.05}, {"loss": 0.05, "cover": 0.2}], ids=str
@@ -136,6 +136,7 @@ def test_a_mix_that_is_told_to_be_empty_is_taken_to_be() -> None:
     assert audit.answers.rates.cover_rate.origin == "fitted"
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", ["exponential:20", "erlang:2,10"])
 def test_no_cover_beside_messages_inside_at_the_start_is_no_contradiction(law: str) -> None:
     log, inside = cut_out(1, inside=20.0, hops=2 if law.startswith("erlang") else 1)
@@ -289,6 +290,7 @@ def test_a_message_that_may_not_have_left_is_not_called_certain() -> None:
     assert audit.verdict.endswith("if it came out.")
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "law", ["exponential:4", "window:1,7", "lognormal:4,0.5", "0.5+erlang:2,2"]
 )

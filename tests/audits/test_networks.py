@@ -124,6 +124,7 @@ def _two_hops(rows: list[Any]) -> list[tuple[int, ...]]:
     return found
 
 
+@pytest.mark.grid(quick=5)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_networks_agree_with_all_their_histories(tmp_path: Path, seed: int) -> None:
     rows = drawn(seed, packets=4 + seed % 3, layers=1 + seed % 3)
@@ -268,6 +269,7 @@ def test_a_corrupt_mix_in_each_layer_keeps_promises_and_identifies_some(tmp_path
     assert audit.worst[0].reason == "met no mix that is not corrupt"
 
 
+@pytest.mark.slow
 def test_the_ceiling_is_never_exceeded(tmp_path: Path) -> None:
     laws = ("exponential:1", "pool:2,3", "threshold:3", "timed:2", "binomial:1,0.5")
     for seed in range(60):

@@ -75,6 +75,7 @@ def check(
     assert audit.people_bits.value <= audit.bits.value + 1e-9
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seed", range(3))
 def test_cover_and_losses_in_any_numbers_agree_with_all_that_may_have_happened(seed: int) -> None:
     """Logs of few people under a window law, with every number of losses and of cover traffic."""

@@ -49,6 +49,7 @@ def test_a_log_without_rounds_has_no_half_life(tmp_path: Path) -> None:
     assert "How it falls with the rounds" not in audit_html(audit)
 
 
+@pytest.mark.slow
 def test_a_half_life_whose_starts_disagree_fails_no_threshold_inside_its_interval(
     tmp_path: Path,
 ) -> None:
@@ -87,6 +88,7 @@ def test_starts_that_agree_leave_a_threshold_inside_the_interval_failed(tmp_path
     assert "not sure to be reached" in gate.text
 
 
+@pytest.mark.slow
 def test_a_half_life_beyond_the_log_is_at_least_its_rounds(tmp_path: Path) -> None:
     log = am.sources.synthesize_rounds(12, users=60, batch=4, seed=1)
     audit = am.audit(written(log, tmp_path), law="threshold:4")

@@ -179,6 +179,7 @@ def test_log_score_rejects_a_law_that_best_guesses_accept() -> None:
     assert right.calibrated
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", LAWS_WITH_LOSSES)
 def test_log_score_is_calibrated_with_losses_and_cover(law: str) -> None:
     gaps = []

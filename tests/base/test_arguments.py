@@ -91,6 +91,7 @@ def test_families_refuse_sizes_that_are_none(call: Callable[[], object], expecte
     assert refusal(call).startswith(expected)
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize(
     ("call", "edges"),
     [

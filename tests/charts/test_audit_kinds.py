@@ -58,6 +58,7 @@ VALUES = {
 }
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize("log", [False, None, True])
 @pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
 def test_bars_hold_everybody(values: Any, log: bool | None) -> None:

@@ -76,6 +76,7 @@ def test_the_mean_over_truths_and_the_one_truth_of_the_steps_are_told_apart(
     assert "which may be more or less than the mean above" in words
 
 
+@pytest.mark.slow
 def test_the_two_bounds_of_an_audit_have_names_of_their_own(log: Path) -> None:
     audit = am.audit(log, law="window:1,5")
 
@@ -104,6 +105,7 @@ def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log:
     assert record["gates"] == []
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("users", "density", "budget"), [(22, 0.5, 5), (40, 0.3, 0.5)])
 def test_an_audit_that_is_resumed_says_the_same(
     capsys: pytest.CaptureFixture[str],
@@ -138,6 +140,7 @@ def test_audit_saves_page_and_table(
     assert pl.read_csv(table).height == 60
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize(
     ("gate", "code", "message"),
     [
@@ -346,6 +349,7 @@ def test_extreme_laws_give_no_warnings(
 LAW = ("--law", "window:1,5")
 
 
+@pytest.mark.grid(quick=14)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -498,6 +502,7 @@ def test_a_synthetic_log_flags_its_cover_and_losses(
     assert hidden["score"]["calibrated"]
 
 
+@pytest.mark.slow
 def test_probabilities_given_departure_are_headed_so(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

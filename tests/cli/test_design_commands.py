@@ -330,6 +330,7 @@ def test_errata_and_json_do_not_share_the_output(capsys: pytest.CaptureFixture[s
     assert "leave out --json" in refusal(capsys, "paper", "--latex", "--json")
 
 
+@pytest.mark.slow
 def test_paper_lists_theorems_before_figures_by_their_numbers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -115,6 +115,7 @@ def test_all_charts_are_written_or_none(pairs: str, tmp_path: Path) -> None:
     assert [path.name for path in charts.iterdir()] == ["set_size.svg"]
 
 
+@pytest.mark.slow
 def test_attacks_and_comparisons_have_figures_too(pairs: str, tmp_path: Path) -> None:
     attacked, compared = tmp_path / "attack", tmp_path / "compare"
     assert main(["attack", pairs, "--steps", "2", "--figures", str(attacked)]) == 0

@@ -55,6 +55,7 @@ def test_every_argument_that_a_message_names_is_an_option() -> None:
     assert [argument for argument in named if as_option(Argument(argument[1])) not in known] == []
 
 
+@pytest.mark.slow
 def test_no_message_writes_a_keyword_into_its_text() -> None:
     """Whoever raises an error says Argument(...), so that others can word it."""
     wrong = []
@@ -112,6 +113,7 @@ def flows(tmp_path: Path) -> Path:
     return tmp_path / "flows"
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

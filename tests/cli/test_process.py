@@ -93,7 +93,7 @@ def test_ctrl_c_amid_any_import_is_one_line(start: str, tmp_path: Path) -> None:
     assert ends == dict.fromkeys(numbers, (130, "interrupted\n"))
 
 
-@pytest.mark.grid
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 def test_a_program_that_was_told_to_ignore_ctrl_c_goes_on(start: str, tmp_path: Path) -> None:
     """Scripts that run a program in the background let it ignore Ctrl-C."""
@@ -123,6 +123,7 @@ sys.addaudithook(interrupt)
 """
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(
     "command",
@@ -307,7 +308,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert (message, running.returncode) == (b"", 0)
 
 
-@pytest.mark.grid
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("more", [(), ("--json",)])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -341,6 +342,7 @@ def test_a_full_disk_is_told() -> None:
     assert done.stderr.startswith("error: cannot write the answer")
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("closed", "code", "message"),
     [

@@ -190,6 +190,7 @@ def test_an_answer_that_is_resumed_is_the_same(
 # ---- methods
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("exact", "presence")])
 def test_every_method_tells_who_writes_to_whom(
     capsys: pytest.CaptureFixture[str], log: Path, method: str
@@ -317,7 +318,7 @@ def test_a_method_that_does_not_reach_is_named_with_the_reason(
 # ---- thresholds
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("options", "code", "line"),
     [
@@ -386,6 +387,7 @@ def test_who_never_hides_has_no_half_life(
     assert "half_life=1 is missed: nobody hides even in one round" in words(out)
 
 
+@pytest.mark.slow
 def test_audits_judge_half_lives_as_rounds_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -478,6 +480,7 @@ def test_a_log_that_is_not_usable_is_one_line(
     assert says in line
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -45,6 +45,7 @@ def test_a_count_imports_no_other_command_and_no_report(pairs: str) -> None:
     assert "anonymatch.cli.commands.auditing" not in modules
 
 
+@pytest.mark.slow
 def test_an_audit_without_a_report_draws_none(pairs: str) -> None:
     modules = imported_by("audit", pairs, "--json")
     assert not {"jinja2", "anonymatch.report"} & modules

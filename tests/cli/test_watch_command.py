@@ -62,7 +62,7 @@ def test_an_alarm_ends_with_code_1() -> None:
     assert "mix-3" in json.loads(at_once.stdout)["alarms"][0]
 
 
-@pytest.mark.grid(quick=4)
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -91,7 +91,7 @@ def test_bad_lines_get_one_clear_line(given: str, expected: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.grid(quick=3)
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -163,6 +163,7 @@ def test_a_server_is_told_of_once() -> None:
     assert "m2:9000: 3.2 own bits, and 4 are asked" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_missing_mix_of_the_network_ends_with_code_1() -> None:
     with server(recorded()) as url:
         asked = ("--prometheus", url, "--pool", POOL, "--rate", RATE, "--once", "--network")

@@ -82,7 +82,7 @@ def answers(graph: am.Graph, method: str) -> tuple[am.Posterior, am.Count] | Non
             raise
 
 
-@pytest.mark.grid(quick=3)
+@pytest.mark.grid
 @pytest.mark.parametrize("method", ["auto", *EXACT.names])
 def test_probabilities_and_counts_hold_their_proven_errors_over_the_whole_range(
     method: str,

@@ -202,6 +202,7 @@ def test_the_same_seed_gives_the_same_on_any_number_of_threads() -> None:
     assert not first.profiles.equals(am.rounds(log, seed=5, budget=1).profiles)
 
 
+@pytest.mark.slow
 def test_progress_reaches_its_end_and_a_checkpoint_spares_the_work(tmp_path: Path) -> None:
     log = synthesize_rounds(60, users=20, batch=8, seed=2)
     told: list[tuple[float, float]] = []
@@ -259,10 +260,10 @@ def right_less_believed(
 @pytest.mark.parametrize("rounds", [5, 20, 60])
 def test_what_is_believed_is_right_as_often(rounds: int) -> None:
     """Over worlds drawn from the prior, told and learnt."""
-    gap, error, score, score_error = right_less_believed("prior", rounds, 200, alpha=0.1)
+    gap, error, score, score_error = right_less_believed("prior", rounds, 100, alpha=0.1)
     assert abs(gap) < 3 * error
     assert abs(score) < 3 * score_error
-    gap, error, *_ = right_less_believed("prior", rounds, 60, alpha=None)
+    gap, error, *_ = right_less_believed("prior", rounds, 40, alpha=None)
     assert abs(gap) < 0.02 + 2 * error
 
 
@@ -557,6 +558,7 @@ def test_starts_that_disagree_give_no_single_number_and_fail_no_gate() -> None:
     assert (low_gate.reached, high_gate.reached) == (True, False)
 
 
+@pytest.mark.slow
 def test_predicted_work_never_exceeds_the_budget() -> None:
     for budget in (0.3, 1.0):
         totals: list[float] = []

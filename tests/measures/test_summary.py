@@ -28,6 +28,7 @@ def test_without_a_matching_the_error_carries_the_witness() -> None:
     assert error.value.users == ("ann", "bob")
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("weighted", [False, True])
 def test_beyond_the_budget_every_figure_is_an_interval(weighted: bool) -> None:
     hard = am.random_density(60, 0.4, seed=4)

@@ -173,6 +173,7 @@ def test_a_small_budget_buys_less_work_and_wider_intervals() -> None:
     assert max(one.entropy.low for one in estimates) < min(one.entropy.high for one in estimates)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("size", [300, 3000, 30_000])
 def test_work_is_what_was_planned_and_grows_with_the_messages(size: int) -> None:
     graph = window_graph(size, 20.0, 3)

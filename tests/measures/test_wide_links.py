@@ -232,8 +232,8 @@ def test_intervals_of_a_chain_hold_what_enumeration_gives() -> None:
 
 @pytest.mark.slow
 def test_intervals_of_a_chain_cover_as_often_as_they_say() -> None:
-    counts, half = chained(range(330))
-    assert min(counts[f"all {kind}"] for kind in KINDS) >= 250
+    counts, half = chained(range(200))
+    assert min(counts[f"all {kind}"] for kind in KINDS) >= 150
     for kind in KINDS:
         assert counts[kind] >= 0.95 * counts[f"all {kind}"], kind
     assert half < 0.03
@@ -273,7 +273,7 @@ def numbered_band(seed: int) -> LinkBand | None:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(6), pytest.param(range(300), marks=pytest.mark.slow)], ids=["some", "many"]
+    "seeds", [range(6), pytest.param(range(200), marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_intervals_hold_what_enumeration_gives_where_numbers_lost_are_told(seeds: range) -> None:
     counts: Counter[str] = Counter()

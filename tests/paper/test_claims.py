@@ -86,6 +86,7 @@ def test_every_claim_has_the_expected_verdict(checks: Checks) -> None:
     assert {claim.id: claim.verdict for claim in checks} == EXPECTED
 
 
+@pytest.mark.grid(quick=5)
 @pytest.mark.parametrize("name", EXPECTED)
 def test_each_claim_can_be_checked_alone(name: str, checks: Checks) -> None:
     (claim,) = check(name)

@@ -206,6 +206,7 @@ def isolated_are_left_out(run: ClaimContext) -> None:
             object.__setattr__(finding, name, getattr(finding, name)[some])
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("name", "change", "expected"),
     [

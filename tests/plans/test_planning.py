@@ -131,6 +131,7 @@ def test_an_exponential_plan_is_as_short_as_its_target_allows() -> None:
     assert 1.2 < plan.best.mean_delay.value < 1.6  # 1.36 s has 20.6 to 23
 
 
+@pytest.mark.slow
 def test_what_cannot_be_met_is_told_with_the_nearest() -> None:
     plan = am.plan(laws="exponential", cover=0, worst=(0.01, 20), mean_delay=0.5)
     assert not plan.met
@@ -141,6 +142,7 @@ def test_what_cannot_be_met_is_told_with_the_nearest() -> None:
     assert "the mean delay is up to" in close.verdict
 
 
+@pytest.mark.slow
 def test_corrupt_paths_name_the_width_that_mends_them() -> None:
     plan = am.plan(laws="exponential", cover=0, worst=(0.01, 20), corrupt_mixes=(1, 1, 1))
     assert plan.corrupt_path_share == pytest.approx(1 / 27)
@@ -156,6 +158,7 @@ def test_the_same_seed_gives_the_same_plan_on_any_number_of_threads() -> None:
     assert alone.to_json() == together.to_json()
 
 
+@pytest.mark.slow
 def test_presets_have_the_figures_of_their_systems() -> None:
     nym = am.plan(preset="nym")
     assert nym.best is not None
@@ -223,6 +226,7 @@ def test_wait_in_a_client_queue_agrees_with_its_simulation(load: float) -> None:
     assert np.mean(waits) == pytest.approx(stream.queue_delay, rel=0.08)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("rate", "asked"), [(0.01, 2.0), (0.5, 2.0), (0.01, 200.0)])
 def test_emit_keeps_queue_and_network_within_the_mean_delay(rate: float, asked: float) -> None:
     plan = am.plan(
@@ -316,6 +320,7 @@ def test_every_figure_of_anonymity_names_its_attacker() -> None:
     assert plan.to_dict()["best"]["attacker"] == "sees every link, sees inside 1 mix"
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "options",
     [
@@ -437,6 +442,7 @@ def test_a_coarse_sweep_is_noted() -> None:
     assert len(coarse.tried) < len(fine.tried)
 
 
+@pytest.mark.slow
 def test_deep_pools_are_swept_where_shallow_ones_do_not_suffice() -> None:
     hours = [1.0] * 12 + [0.01] * 12
     plan = am.plan(

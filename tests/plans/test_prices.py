@@ -55,6 +55,7 @@ def test_blocking_an_exponential_mix_for_its_price_leaves_nobody_in_99_percent(s
     assert price.messages == 0
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("batch", "kept"), [(10, 5), (1, 4), (4, 1), (3, 30)])
 def test_flushing_a_pool_for_its_price_leaves_nobody_in_99_percent(batch: int, kept: int) -> None:
     family = FAMILIES["pool"]
@@ -95,7 +96,7 @@ def test_blocking_a_timed_mix_for_its_price_leaves_nobody() -> None:
     assert left_inside(family.mix((6.0,)), honest, none, 0.5 * price.seconds, 6) > 0.2
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("law", "parameters"),
     [

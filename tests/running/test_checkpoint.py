@@ -81,6 +81,7 @@ ASKED: dict[str, tuple[am.Graph, Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize("name", ASKED)
 def test_a_second_call_computes_nothing_and_says_the_same(name: str, tmp_path: Path) -> None:
     graph, ask = ASKED[name]
@@ -251,6 +252,7 @@ def told_on_a_full_disk(path: str) -> str:
     return "nothing"
 
 
+@pytest.mark.slow
 def test_reading_on_a_full_disk_is_told_in_its_own_words(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     am.Checkpoint(path, GRAPH).close()
@@ -566,6 +568,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_chain_that_was_killed_goes_on_and_says_the_same_bit_for_bit(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -682,6 +685,7 @@ def test_the_command_line_goes_on_where_it_stopped(
     assert "begun with another graph" in capsys.readouterr().err
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("law", "job"),
     [

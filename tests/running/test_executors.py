@@ -99,6 +99,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
         yield made
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", ["count", "posterior", "parts", "estimate", "estimated posterior"])
 def test_processes_give_the_same_bits(name: str, pool: Executor) -> None:
     assert ASKED[name](pool) == ASKED[name](None)

@@ -44,6 +44,7 @@ def test_a_law_in_another_unit_than_its_log_is_told(hops: str, factor: float) ->
     assert "the numbers of a law are seconds" in notes[0]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "law",
     ["exponential:2", "erlang:3,0.5", "hops:0.5,1,2", "lognormal:5,2", "window:1,5", "timed:30"],

@@ -437,6 +437,7 @@ def test_the_mean_delay_is_known_if_everything_came_out() -> None:
 # ---- calibration: probabilities are what they say
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("text", "rate", "cover"),
     [
@@ -470,6 +471,7 @@ def test_probabilities_of_best_guesses_are_shares_of_right_ones(
     assert error > 3  # there was something to guess
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("text", ["erlang:3,0.6", "exponential:2", "pool:2,2"])
 def test_probabilities_to_be_inside_at_the_end_are_shares_of_those_who_are(text: str) -> None:
     promised, inside = [], []

@@ -92,6 +92,7 @@ def test_laws_without_candidates_say_so(law: str) -> None:
     assert "the audit tells" in trial.words()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", am.sources.LAWS)
 def test_every_law_is_drawn_over_the_delays(law: str) -> None:
     if law == "measured":

@@ -20,6 +20,7 @@ def known() -> list[Curve]:
     return curves(Network.named("2x2"), 0)
 
 
+@pytest.mark.slow
 def test_curves_of_one_traffic_serve_every_other(known: list[Curve]) -> None:
     wish = Wish(users=300, rate=0.05, layers=2, width=2, cover=1.0)
     by_kind = {curve.kind: curve for curve in known}
@@ -111,6 +112,7 @@ def test_nonsense_in_an_address_is_left_out(query: dict[str, str]) -> None:
     assert wish.strategy.keyword == "exponential"
 
 
+@pytest.mark.grid(quick=6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "more",

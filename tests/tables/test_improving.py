@@ -44,7 +44,7 @@ def recoded(folder: Path, number: int, seed: int = 1) -> Release:
     return result.observation.release
 
 
-@pytest.mark.grid(quick=6)
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("key", "target"),
     [
@@ -200,6 +200,7 @@ def test_codes_are_joined_to_what_both_begin_with(tmp_path: Path) -> None:
     assert changed.cells()["zip"] == ["1****", "1****"]
 
 
+@pytest.mark.slow
 def test_where_all_ways_are_tried_the_best_one_is_written(tmp_path: Path) -> None:
     better = 0
     for seed in range(12):
@@ -302,6 +303,7 @@ def test_values_of_rows_left_out_are_no_part_of_closeness(tmp_path: Path) -> Non
     assert again.notions["t-closeness"] == pytest.approx(found.value)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("suppress", [0, 10])
 def test_all_of_several_targets_are_reached(tmp_path: Path, suppress: int) -> None:
     release = recoded(tmp_path, 150)

@@ -54,6 +54,7 @@ def draw(rng: np.random.Generator) -> tuple[npt.NDArray[np.bool_], list[int], li
             return rng.random((kinds, classes)) < 0.65, people, rows
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("written_down", [True, False])
 def test_counts_and_shares_are_those_of_all_ways_one_by_one(
     monkeypatch: pytest.MonkeyPatch, *, written_down: bool
@@ -136,6 +137,7 @@ def nested_release(rng: np.random.Generator) -> tuple[npt.NDArray[np.bool_], lis
     return np.array(fits).T, people, rows.tolist()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("turned", [False, True])
 def test_classes_within_each_other_are_in_closed_form(*, turned: bool) -> None:
     rng = np.random.default_rng(8)
@@ -212,6 +214,7 @@ def overlapping(rng: np.random.Generator, kinds: int) -> tuple[npt.NDArray[np.bo
     return fits, rng.integers(20, 60, kinds).tolist()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("tick", [0.0, 3.0])
 def test_one_seed_has_one_answer_however_fast_the_clock_goes(
     monkeypatch: pytest.MonkeyPatch, tick: float

@@ -64,6 +64,7 @@ def write(folder: Path, known: Table, given: Table) -> tuple[Path, Path]:
     return paths
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("by_classes", [False, True])
 def test_figures_of_samples_are_those_of_all_assignments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, by_classes: bool
@@ -261,6 +262,7 @@ def test_predicted_pairs_are_near_those_of_the_comparison(tmp_path: Path) -> Non
     assert predicted[0][1] == pytest.approx(link_bytes(len(table.indices)), rel=0.3)
 
 
+@pytest.mark.slow
 def test_probabilities_beyond_the_budget_are_not_guessed(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     ages, sexes = rng.integers(20, 60, 90), rng.choice(["f", "m"], 90)

@@ -284,6 +284,7 @@ def test_gauges_of_a_log_say_what_its_audit_says(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("inside", "room"), [(0.67, 1.0), (2.67, 0.5), (10.7, 0.25)])
 def test_the_network_is_about_what_a_simulation_gives_and_not_less(
     inside: float, room: float

@@ -94,7 +94,7 @@ def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
     assert narrow >= 0.9 * 72
 
 
-@pytest.mark.grid
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAPS)
 def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     held = 0
@@ -112,6 +112,7 @@ def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     assert held >= 21
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("seed", [21, 62, 66])
 def test_draws_that_met_no_rare_heavy_matching_are_doubted(seed: int) -> None:
     """Log-normal weights: a thousand trees agree to three digits, and miss some percent."""
@@ -285,6 +286,7 @@ def test_an_estimate_is_told_with_what_it_rests_on() -> None:
 LOG100 = 138.1  # of random_regular(100, 10, seed=1), by an estimate of 20 seconds: +- 0.004
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("chunks", [1, 70, 100])
 def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
     """The wish comes with the bounds alone, in the check, or among the trees."""
@@ -354,6 +356,7 @@ def _sample(graph: am.Graph, size: int, **keywords: Any) -> npt.NDArray[np.int32
         return am.sample(graph, size, **keywords)
 
 
+@pytest.mark.slow
 def test_drawn_matchings_are_matchings_with_the_right_probabilities() -> None:
     drawn = _sample(HARD, 2000, seed=3)
     present = HARD.to_scipy().toarray()

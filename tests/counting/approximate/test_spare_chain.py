@@ -56,6 +56,7 @@ def brute_force(block: Block) -> tuple[np.ndarray, float]:
     return sums / total, total
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("weighted", [False, True])
 def test_small_rings_agree_with_all_matchings(weighted: bool) -> None:
     block = block_of(rings(6, 9, 4, 3, weighted=weighted))

@@ -22,7 +22,7 @@ NAMES = {
 }
 
 
-@pytest.mark.grid(quick=3)
+@pytest.mark.grid
 @pytest.mark.parametrize("spread", [0.0, 0.5, 3.0, 30.0, 100.0])
 @pytest.mark.parametrize("spare", [0, 2])
 def test_each_bound_encloses_the_count(spread: float, spare: int) -> None:

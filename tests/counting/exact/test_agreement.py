@@ -239,6 +239,7 @@ def test_all_methods_count_the_same(seed: int) -> None:
             ), method
 
 
+@pytest.mark.grid(quick=3)
 @pytest.mark.parametrize("n", range(13, 21))
 def test_sparse_graphs_by_all_programmes(n: int) -> None:
     """Three edges a user on average, with many of degree two to contract."""

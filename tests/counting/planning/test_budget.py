@@ -349,7 +349,7 @@ WIDE = {
 }
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize("budget", [0.5, 2.0])
 @pytest.mark.parametrize("answer", [am.count, am.posterior])
 @pytest.mark.parametrize("kind", WIDE)

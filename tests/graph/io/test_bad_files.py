@@ -424,6 +424,7 @@ def test_notes_of_json_lines(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".mtx", ".npz", ".json", ".jsonl"])
 def test_damage_anywhere_is_refused_or_harmless(suffix: str, tmp_path: Path) -> None:
     """Cut at any length and with any byte changed: a Graph or an InputError, nothing else."""

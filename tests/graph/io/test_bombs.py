@@ -43,6 +43,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_unfolds_to_much_memory_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -53,6 +54,7 @@ def test_what_unfolds_to_much_memory_is_refused(name: str, tmp_path: Path) -> No
         read(path)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("name", "head", "unit"),
     [
@@ -107,6 +109,7 @@ def test_plain_text_of_blank_lines_is_judged_by_the_memory_that_is_free(
         read(path)
 
 
+@pytest.mark.slow
 def test_honest_compressed_files_are_read(tmp_path: Path) -> None:
     names = [(f"user {at % 5000}", f"behaviour {at * 7 % 9001}") for at in range(60_000)]
     for suffix in (".csv.gz", ".json.gz", ".jsonl.gz", ".parquet", ".npz"):

@@ -108,7 +108,7 @@ names = st.one_of(st.text(st.characters(codec="utf-8"), max_size=4), st.integers
 weights = st.one_of(st.floats(5e-324, 1e308), st.integers(1, 2**53))
 
 
-@pytest.mark.grid(quick=3)
+@pytest.mark.grid
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".json", ".mtx", ".npz"])
 @settings(deadline=None, max_examples=40)
 @given(edges=st.dictionaries(st.tuples(names, names), weights, min_size=1, max_size=12))

@@ -145,7 +145,7 @@ def times_of(rounds: list[Round], draw: np.random.Generator) -> tuple[list[float
     return came, left
 
 
-@pytest.mark.grid(quick=40)
+@pytest.mark.grid(quick=15)
 @pytest.mark.parametrize("law", CLOCKS, ids=str)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("dummies", ["exit", "pool"])
@@ -246,7 +246,7 @@ def number_log(
     return came, left, rounds, end
 
 
-@pytest.mark.grid(quick=24)
+@pytest.mark.grid(quick=8)
 @pytest.mark.parametrize("law", NUMBERS, ids=str)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("dummies", ["exit", "pool"])
@@ -330,7 +330,7 @@ def made(
     return log, Channel(loss=loss, cover_rate=2.0 * cover, begin=0.0, end=end)
 
 
-@pytest.mark.grid(quick=3)
+@pytest.mark.grid
 @pytest.mark.parametrize("law", MADE, ids=str)
 @pytest.mark.parametrize("dummies", ["exit", "pool"])
 def test_what_is_promised_holds_in_logs_that_follow_the_law(
@@ -435,6 +435,7 @@ def test_without_cover_and_losses_whoever_is_inside_may_leave(law: FlushLaw) -> 
     np.testing.assert_allclose(figures.probability.value, own[0], atol=1e-9)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("law", [Pool(2, 60), TimedPool(1, 50), Binomial(0.5, 0.05)], ids=str)
 def test_reduced_rank_changes_nothing(law: FlushLaw, monkeypatch: pytest.MonkeyPatch) -> None:
     log, channel = made(law, "exit", 6, messages=400, cover=0.2, loss=0.05)

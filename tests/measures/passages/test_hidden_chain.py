@@ -123,6 +123,7 @@ def assert_agrees(figures: LinkFigures, truth: Truth, tolerance: float = 1e-9) -
             )
 
 
+@pytest.mark.grid(quick=6)
 @pytest.mark.parametrize("part", range(20))
 def test_every_combination_of_options_agrees_with_enumeration(part: int) -> None:
     explainable = 0
@@ -153,6 +154,7 @@ def test_every_combination_of_options_agrees_with_enumeration(part: int) -> None
     assert explainable > 2
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize("part", range(20))
 def test_logs_that_start_in_mid_traffic_agree_with_enumeration(part: int) -> None:
     explainable = 0

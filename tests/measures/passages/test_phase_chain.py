@@ -122,7 +122,7 @@ def assert_finite(figures: LinkFigures) -> None:
     assert math.isfinite(figures.error)
 
 
-@pytest.mark.grid(quick=24)
+@pytest.mark.grid(quick=8)
 @pytest.mark.parametrize("part", range(16))
 @pytest.mark.parametrize("hops", range(1, MOST_HOPS + 1))
 def test_every_combination_of_options_agrees_with_enumeration(hops: int, part: int) -> None:
@@ -143,7 +143,7 @@ def test_every_combination_of_options_agrees_with_enumeration(hops: int, part: i
     assert explainable > 1
 
 
-@pytest.mark.grid(quick=12)
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize("part", range(8))
 @pytest.mark.parametrize("hops", range(1, MOST_HOPS + 1))
 def test_logs_that_start_in_mid_traffic_agree_with_enumeration(hops: int, part: int) -> None:

@@ -149,10 +149,10 @@ def test_stretches_hold_the_figures_of_the_whole_log() -> None:
 
 @pytest.mark.slow
 def test_intervals_from_stretches_hold_as_often_as_they_say() -> None:
-    held = [one for seed in range(100, 180) if (one := held_by_stretches(seed)) is not None]
+    held = [one for seed in range(100, 150) if (one := held_by_stretches(seed)) is not None]
 
-    assert len(held) >= 60
-    assert (np.mean(held, axis=0) >= 0.88).all()  # of 95 %: less has a probability of 1 %
+    assert len(held) >= 38
+    assert (np.mean(held, axis=0) >= 0.86).all()  # of 95 %: less has a probability of 1 %
 
 
 def test_a_larger_budget_narrows_the_interval_from_stretches() -> None:

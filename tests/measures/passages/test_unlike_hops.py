@@ -60,7 +60,7 @@ def by_definition(
     )
 
 
-@pytest.mark.grid(quick=3)
+@pytest.mark.grid
 @pytest.mark.parametrize("part", range(6))
 @pytest.mark.parametrize("hops", [2, 3, 4])
 def test_every_combination_of_options_agrees_with_enumeration(hops: int, part: int) -> None:

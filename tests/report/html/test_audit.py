@@ -71,7 +71,7 @@ def anchors(text: str) -> list[str]:
     return re.findall(r' id="([^"]+)"', text)
 
 
-@pytest.mark.grid(quick=4)
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize(
     "source",
     [
@@ -121,6 +121,7 @@ def test_that_figures_are_exact_is_said_once_and_only_others_say_how_sure_they_a
     assert "estimated, 95 % sure, seed 7" in words(audit_html(estimated()))
 
 
+@pytest.mark.slow
 def test_estimates_name_their_probability_and_seed_and_exact_figures_do_not() -> None:
     result = estimated()
     text = words(audit_html(result))
@@ -207,7 +208,7 @@ def test_large_graphs_are_shades_and_small_ones_cells() -> None:
     assert "<line" not in large
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize(
     ("graph", "pairs"),
     [
@@ -247,6 +248,7 @@ def test_density_of_noise_is_coarser_rather_than_large() -> None:
     assert len(drawn.standalone()) < 250_000
 
 
+@pytest.mark.slow
 def test_truth_is_held_against_promises() -> None:
     result = audit(passage(300))
     score = result.score
@@ -265,6 +267,7 @@ def test_truth_is_held_against_promises() -> None:
     assert section(audit_html(result), "truth").count("data-name='calibration'") == 1
 
 
+@pytest.mark.slow
 def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
     result = audit(am.partition([4, 3]), steps=3)
     text = section(audit_html(result), "attack")
@@ -275,6 +278,7 @@ def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
     assert text.count("<tr><td") == len(result.campaign.steps)
 
 
+@pytest.mark.slow
 def test_lost_messages_are_named_as_lost() -> None:
     text = words(audit_html(audit(passage(40, lost=7))))
 
@@ -342,6 +346,7 @@ def test_more_than_six_audits_are_refused() -> None:
         comparison_html(compare([one] * 7))
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_bytes() -> None:
     result = audit(am.ring(8, 3))
 

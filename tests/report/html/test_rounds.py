@@ -48,7 +48,7 @@ METHODS: dict[str, Callable[[], am.Disclosure]] = {
 }
 
 
-@pytest.mark.grid(quick=2)
+@pytest.mark.grid
 @pytest.mark.parametrize("make", METHODS.values(), ids=METHODS)
 def test_every_method_has_a_page_that_is_well_formed_and_loads_nothing(
     make: Callable[[], am.Disclosure],
@@ -225,6 +225,7 @@ def test_names_notes_and_commands_stay_text() -> None:
     ET.fromstring(page)
 
 
+@pytest.mark.slow
 def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     write_rounds_html(found(), tmp_path / "rounds.html", command="anonymatch rounds log.csv")
 

@@ -105,6 +105,7 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
     return path
 
 
+@pytest.mark.grid(quick=4)
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl", "parquet"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_log_gives_the_same_audit_in_every_shape(
@@ -168,6 +169,7 @@ def test_link_logs_take_names_of_columns(tmp_path: Path) -> None:
     assert audits[1].score is not None
 
 
+@pytest.mark.grid(quick=2)
 @pytest.mark.parametrize(
     ("header", "row", "option"),
     [

@@ -34,7 +34,7 @@ DRAWN = [
 ]
 
 
-@pytest.mark.grid(quick=6)
+@pytest.mark.grid
 @pytest.mark.parametrize("text", DRAWN)
 def test_a_law_that_was_drawn_is_the_one_that_is_guessed(text: str) -> None:
     log = am.sources.synthesize(text, messages=4000, rate=2.0, seed=3)
@@ -48,7 +48,7 @@ def test_a_law_that_was_drawn_is_the_one_that_is_guessed(text: str) -> None:
     assert parse_law(guess.text) == guess.law
 
 
-@pytest.mark.grid(quick=6)
+@pytest.mark.grid
 @pytest.mark.parametrize("text", [each for each in DRAWN if not each.startswith(("hops", "0."))])
 def test_its_numbers_are_near_those_that_were_drawn(text: str) -> None:
     log = am.sources.synthesize(text, messages=4000, rate=2.0, seed=5)
