@@ -260,10 +260,10 @@ def right_less_believed(
 @pytest.mark.parametrize("rounds", [5, 20, 60])
 def test_what_is_believed_is_right_as_often(rounds: int) -> None:
     """Over worlds drawn from the prior, told and learnt."""
-    gap, error, score, score_error = right_less_believed("prior", rounds, 100, alpha=0.1)
+    gap, error, score, score_error = right_less_believed("prior", rounds, 200, alpha=0.1)
     assert abs(gap) < 3 * error
     assert abs(score) < 3 * score_error
-    gap, error, *_ = right_less_believed("prior", rounds, 40, alpha=None)
+    gap, error, *_ = right_less_believed("prior", rounds, 60, alpha=None)
     assert abs(gap) < 0.02 + 2 * error
 
 
