@@ -748,7 +748,7 @@ class _Planner:
                 solved = self.solved(own)
                 good += [] if solved is None else [solved]
             chosen += sorted(good, key=self.cost)[:3]
-        return sorted(set(chosen), key=self.cost)
+        return sorted(dict.fromkeys(chosen), key=self.cost)
 
     def solved(self, points: list[_Point]) -> _Point | None:
         """Between settings of one curve: the shortest stay that reaches what anonymity asks."""
