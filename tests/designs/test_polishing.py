@@ -6,7 +6,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.designs.designer import design
-from anonymatch.designs.polishing import polish
+from anonymatch.designs.small import polish
 
 
 def test_polish_finds_what_no_closed_form_has() -> None:

@@ -16,26 +16,20 @@ from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import Argument
 from anonymatch.counting import Count, log_of, product
 from anonymatch.designs import layout
-from anonymatch.designs.bound import max_bound
+from anonymatch.designs.bound import max_bound, one_of, users_and_edges
 from anonymatch.designs.partition import paper, parameters
-from anonymatch.designs.parts.part import Composition, Part
-from anonymatch.designs.parts.part_edges import Array
-from anonymatch.designs.requests import one_of, users_and_edges
-from anonymatch.designs.rival_graphs import Rival, rivals
+from anonymatch.designs.parts import Array, Composition, Part
+from anonymatch.designs.random_graphs import Rival, rivals
 from anonymatch.designs.search import best, proof
+from anonymatch.designs.tuning import TUNING
 from anonymatch.graph import Graph, thumbnail
 
 __all__ = ["Design", "design"]
 
 METHODS = ("best", "paper")
 OBJECTIVES = ("matchings", "after_attack")
-
 _LN2 = math.log(2.0)
-_DIGITS = 10_000  # of a count that is multiplied out
 _LARGEST_LOG = 709.78  # of a float
-
-
-_DRAWN = 1000  # users up to whom a notebook shows the graph
 
 
 @total_ordering
@@ -68,7 +62,7 @@ class DesignCount(Count):
 
     def __str__(self) -> str:
         """Its digits where they are known and can be read; else as for any count."""
-        short = self.exact and self.log <= _DIGITS * math.log(10)
+        short = self.exact and self.log <= TUNING.digits * math.log(10)
         return _digits(int(self)) if short else super().__str__()
 
     def __int__(self) -> int:
@@ -194,7 +188,7 @@ class Design(Summarised):
     @cached_property
     def value(self) -> int | None:
         """The count in digits; None where it is not known exactly or has more than 10,000."""
-        if not self.exact or self.log > _DIGITS * math.log(10):
+        if not self.exact or self.log > TUNING.digits * math.log(10):
             return None
         return product([part.shape.count() ** part.number for part in self.parts])
 
@@ -285,27 +279,15 @@ class Design(Summarised):
 
     def to_dict(self) -> dict[str, object]:
         """Everything as plain values; long integers and fractions as text."""
-        return {
-            **{name: getattr(self, name) for name in ("users", "edges", "method", "objective")},
-            **{name: getattr(self, name) for name in ("case", "k", "r", "a", "b")},
+        names = "users edges method objective case k r a b parts spare exact count log log2 low"
+        names += " high bound ratio attack attack_log ratio_after_attack smallest_group proof note"
+        return {name: getattr(self, name) for name in names.split()} | {
             "parts": [
-                {
-                    "kind": part.kind,
-                    "size": part.size,
-                    "edges": part.edges,
-                    "number": part.number,
-                    "log": part.log,
-                }
+                {name: getattr(part, name) for name in ("kind", "size", "edges", "number", "log")}
                 for part in self.parts
             ],
-            "spare": self.spare,
-            "exact": self.exact,
             "count": None if self.value is None else _digits(self.value),
-            **{name: getattr(self, name) for name in ("log", "log2", "low", "high")},
-            **{name: getattr(self, name) for name in ("bound", "ratio")},
             "attack": None if self.attack is None else _text(self.attack),
-            **{name: getattr(self, name) for name in ("attack_log", "ratio_after_attack")},
-            **{name: getattr(self, name) for name in ("smallest_group", "proof", "note")},
         }
 
     def _figures(self) -> Figures:
@@ -321,7 +303,7 @@ class Design(Summarised):
         yield ("proof", self.proof, self.note)
 
     def _picture(self) -> str:
-        return thumbnail(self.graph()) if self.users <= _DRAWN else ""
+        return thumbnail(self.graph()) if self.users <= TUNING.drawn_users else ""
 
     def __str__(self) -> str:
         shown = " + ".join(
