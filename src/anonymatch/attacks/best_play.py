@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymatch.attacks.residual import Ints, Residual, Residuals, Whole
+from anonymatch.attacks.residual import Ints, Residual, Residuals
 from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, InputError
@@ -23,8 +23,6 @@ __all__ = ["Adaptive", "Move", "Node", "Tree", "adaptive", "reveals_needed"]
 
 Nodes = tuple[int, ...]
 """The blocks of a position: numbers of nodes, increasing."""
-
-# Measured on one core.
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +266,6 @@ def _log_multisets(kinds: float, copies: int) -> float:
     return math.lgamma(kinds + copies) - math.lgamma(kinds) - math.lgamma(copies + 1)
 
 
-def whole_shapes(whole: Whole) -> list[tuple[Residual, int]]:
-    """Shapes of the blocks that are in doubt, and how often each comes."""
-    copies = np.bincount(whole.table.class_of_block, minlength=len(whole.shapes)).tolist()
-    pairs = zip(whole.shapes, copies, strict=True)
-    return [(shape, number) for shape, number in pairs if not shape.settled]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adaptive:
     """Expected matchings left after 0, 1, 2, ... exposures, exactly.
@@ -381,7 +372,7 @@ def _tree(
 ) -> tuple[Tree, Nodes]:
     """The tree of a graph, and its position; ``together``: blocks are played at the same time."""
     shapes = Residuals(budget=budget)
-    present = whole_shapes(shapes.whole(graph))
+    present = shapes.whole(graph).open_shapes()
     tree = Tree(shapes, Budget.of(budget))
     tree.allow(present, together=together)
     blocks = [shape for shape, copies in present for _ in range(copies)]

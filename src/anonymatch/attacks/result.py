@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from anonymatch.base.summaries import Figures, Summarised
@@ -15,7 +16,7 @@ from anonymatch.counting import Count, power_product
 if TYPE_CHECKING:
     from anonymatch.charts import AnyChart
 
-__all__ = ["Attack", "AttackStep", "Left", "Ties"]
+__all__ = ["Attack", "AttackStep", "Left", "Ties", "attack_charts"]
 
 _LN2 = math.log(2.0)
 _SHOWN = 10  # ties that a record names, and exposures that a notebook shows
@@ -307,7 +308,6 @@ class Attack(Summarised):
         name : {"bits", "doubt"}
             Bits of the whole system, or users in doubt, that are left after each exposure.
         """
-        from anonymatch.attacks.charts import attack_charts
         from anonymatch.charts import named_chart
 
         return named_chart(attack_charts(self), name, "this attack")
@@ -355,3 +355,49 @@ class Attack(Summarised):
             f"to 2^{_bits(last)} matchings, {how}, {trust}"
             + ("; all identified" if self.finished else "")
         )
+
+
+def attack_charts(attack: Attack) -> dict[str, Callable[[], AnyChart]]:
+    """What makes each chart that this attack has, by name.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> list(attack_charts(am.attack(am.complete(4), steps=3)))
+    ['bits', 'doubt']
+    """
+    charts: dict[str, Callable[[], AnyChart]] = {"bits": partial(_bits_chart, attack)}
+    if all(step.in_doubt is not None for step in attack.steps) and attack.steps:
+        charts["doubt"] = partial(_doubt_chart, attack)
+    return charts
+
+
+def _bits_chart(attack: Attack) -> AnyChart:
+    """Bits left, with an error where they are averages over truths."""
+    from anonymatch.charts import Line, line_chart
+
+    bits = [log / _LN2 + 0.0 for log in attack.logs]
+    errors = [0.0, *(step.log_error / _LN2 for step in attack.steps)]
+    low = [max(value - 2 * error, 0.0) for value, error in zip(bits, errors, strict=True)]
+    high = [value + 2 * error for value, error in zip(bits, errors, strict=True)]
+    ends = (low, high) if any(errors) else (None, None)
+    return line_chart(
+        [Line("bits left", range(len(bits)), bits, *ends)],
+        title=f"Exposures one after another, {attack.strategy}",
+        x_label="exposed so far",
+        y_label="bits left, whole system",
+        zero=True,
+    )
+
+
+def _doubt_chart(attack: Attack) -> AnyChart:
+    from anonymatch.charts import Line, line_chart
+
+    numbers = [step.number for step in attack.steps]
+    return line_chart(
+        [Line("in doubt", numbers, [float(step.in_doubt or 0) for step in attack.steps])],
+        title=f"Users still in doubt, {attack.strategy}",
+        x_label="exposed so far",
+        y_label="users in doubt",
+        zero=True,
+    )
