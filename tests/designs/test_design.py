@@ -13,8 +13,7 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.designs import layout
-from anonymatch.designs.designer import design
+from anonymatch.designs import design, layout
 from anonymatch.designs.tuning import DesignTuning
 
 REQUESTS = [(8, 24), (10, 43), (6, 20), (13, 61), (9, 35)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.designs.facts import TABLE, facts
 
 import anonymatch as am
-from anonymatch.designs.designer import design
+from anonymatch.designs import design
 from anonymatch.designs.small import tally
 
 

@@ -73,23 +73,17 @@ class Tree:
         Where the most that it could be is beyond the budget, a beginning is tried: symmetric
         graphs have far fewer positions than the bound says.
         """
+        tuning = attack_tuning()
         bounds = [(_most_nodes(shape), copies) for shape, copies in blocks]
         nodes = sum(bound for bound, _ in bounds)
         logs = sum(_log_multisets(bound, copies) for bound, copies in bounds)
         positions = math.exp(min(logs, 600.0)) if together else 0.0
-        self._predicted = nodes * attack_tuning().node + positions * attack_tuning().position
-        fits = self._budget.allows(
-            self._predicted, (nodes + positions) * attack_tuning().node_bytes
-        )
-        seconds = self._budget.seconds
-        self._most_nodes = (
-            math.inf if fits else min(attack_tuning().probe, seconds / attack_tuning().node)
-        )
-        self._most_positions = (
-            math.inf
-            if fits
-            else min(attack_tuning().probe * 25, seconds / attack_tuning().position)
-        )
+        self._predicted = nodes * tuning.node + positions * tuning.position
+        seconds, memory = self._budget.seconds, (nodes + positions) * tuning.node_bytes
+        self._most_nodes = self._most_positions = math.inf
+        if not self._budget.allows(self._predicted, memory):
+            self._most_nodes = min(tuning.probe, seconds / tuning.node)
+            self._most_positions = min(tuning.probe * 25, seconds / tuning.position)
 
     def node(self, shape: Residual) -> tuple[int, list[int]]:
         """The node of a shape, and the node's user for each user of the shape."""

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -283,9 +282,8 @@ class _Campaign:
 
     def in_expectation(self) -> Attack:
         """The average over all truths."""
-        plan, expected, samples = self.plan, None, self.plan.samples or attack_tuning().samples
-        shapes = self.origin.whole.owner
-        left = shapes.budget.seconds
+        plan, expected, shapes = self.plan, None, self.origin.whole.owner
+        samples, left = plan.samples or attack_tuning().samples, shapes.budget.seconds
         if plan.samples is None:
             if self._cost(plan.steps - 1) > left:
                 raise self._too_many(samples, left)
@@ -312,9 +310,7 @@ class _Campaign:
             )
         steps = [self._expected(k, step) for k, step in enumerate(expected)]
         finished = not expected or expected[-1].in_doubt == 0
-        if not drawn:
-            return self._attack(steps, finished, None)
-        return self._attack(steps, finished, plan.seed, samples=samples)
+        return self._attack(steps, finished, *((plan.seed, samples) if drawn else (None, None)))
 
     def _cost(self, exposures: int) -> float:
         """Predicted seconds of so many exposures along one truth."""
@@ -338,11 +334,8 @@ class _Campaign:
         """Outcomes that may be followed: half of the budget, if each costs as the dearest."""
         shapes = self.origin.whole.owner
         dearest = shapes.price.dearest if shapes.price is not None else 0.0
-        return (
-            int(min(attack_tuning().branches, shapes.budget.seconds / 2 / dearest))
-            if dearest
-            else attack_tuning().branches
-        )
+        most = attack_tuning().branches
+        return int(min(most, shapes.budget.seconds / 2 / dearest)) if dearest else most
 
     def _followed(self, stride: Stride, ratios: list[Fraction | float]) -> AttackStep:
         users, behaviours = self.graph.users, self.graph.behaviours
@@ -376,9 +369,7 @@ class _Campaign:
         return AttackStep(
             number=k + 1,
             target=None if only is None else users[only],
-            targets={
-                users[user]: probability for user, probability in sorted(step.targets.items())
-            },
+            targets={users[user]: share for user, share in sorted(step.targets.items())},
             behaviour=None,
             log_expected_left=log,
             expected_log=start.log + step.log,
@@ -396,19 +387,15 @@ class _Campaign:
     def _ties(self, choice: Choice) -> Ties:
         if self.plan.name == "random":
             return Ties(0, tuple)
-        return Ties(choice.n_ties, partial(_names, self.graph, choice))
+        users = self.graph.users
+        return Ties(choice.n_ties, lambda: [users[user] for user in choice.ties()])
 
     @property
     def _exact(self) -> bool:
         return self.start.exact and bool(self.origin.whole.owner.exactly)
 
     def _attack(
-        self,
-        steps: list[AttackStep],
-        finished: bool,
-        seed: int | None,
-        *,
-        samples: int | None = None,
+        self, steps: list[AttackStep], finished: bool, seed: int | None, samples: int | None = None
     ) -> Attack:
         return Attack(
             start=self.start,
@@ -424,7 +411,3 @@ class _Campaign:
     def _tell(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(done, total)
-
-
-def _names(graph: Graph, choice: Choice) -> list[Hashable]:
-    return [graph.users[user] for user in choice.ties()]

@@ -63,9 +63,7 @@ class Outcome:
     @property
     def left(self) -> int | Fraction | float:
         """Matchings left: an int when exact (a Fraction for weighted graphs)."""
-        value = self.matchings.value
-        whole = isinstance(value, Fraction) and not self.matchings.start.weighted
-        return int(value) if whole else value
+        return self.matchings.number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -27,10 +27,11 @@ from anonymatch.running import Budget, Progress, tells_misfits
 __all__ = ["AddedEdge", "Improvement", "improve", "missing_pairs", "next_pair"]
 
 
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
 _LN2 = math.log(2.0)
-
-
-_SHOWN = 10  # edges in a notebook
+_LARGEST_LOG = math.log(sys.float_info.max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +89,10 @@ class AddedEdge:
     def to_dict(self) -> dict[str, Any]:
         """Plain values; the factor as text when exact, infinite numbers as None."""
         factor = str(self.factor) if isinstance(self.factor, Fraction) else self.factor
-        return {
-            "user": self.user,
-            "behaviour": self.behaviour,
+        names = "user behaviour factor bits low high exact confidence method seed alone helped"
+        return {name: getattr(self, name) for name in (*names.split(), "helped_bits")} | {
             "factor": None if factor == math.inf else factor,
-            "bits": _finite(self.bits),
-            "low": _finite(self.low),
-            "high": _finite(self.high),
-            "exact": self.exact,
-            "confidence": self.confidence,
-            "method": self.method,
-            "seed": self.seed,
-            "alone": self.alone,
-            "helped": self.helped,
-            "helped_bits": self.helped_bits,
+            **{name: _finite(getattr(self, name)) for name in ("bits", "low", "high")},
         }
 
 
@@ -199,9 +190,9 @@ class Improvement(Summarised):
         return ("edge", "user", "behaviour", "bits gained")
 
     def _figures(self) -> Figures:
-        for number, edge in enumerate(self.edges[:_SHOWN], 1):
+        for number, edge in enumerate(self.edges[: attack_tuning().shown], 1):
             yield (str(number), label(edge.user), label(edge.behaviour), f"{edge.bits:.4g}")
-        if len(self.edges) > _SHOWN:
+        if len(self.edges) > attack_tuning().shown:
             yield ("...", "", "", "")
 
     def __str__(self) -> str:
@@ -225,12 +216,6 @@ def _finite(value: float) -> float | None:
 
 
 # ---- the search
-
-
-Floats = npt.NDArray[np.float64]
-
-_LN2 = math.log(2.0)
-_LARGEST_LOG = math.log(sys.float_info.max)
 
 
 @tells_misfits
@@ -293,7 +278,8 @@ def improve(
     if graph.n_users == 0:
         return Improvement(start=start, matched=start, edges=(), graph=graph)
     additions: list[AddedEdge] = []
-    now, notes = graph, None
+    now = graph
+    left_out: tuple[tuple[BlockView, ...], bool] | None = None
     needed = missing_pairs(graph)
     why = witness(graph)
     if why is not None and (needed > edges or graph.n_users > graph.n_behaviours):
@@ -305,29 +291,22 @@ def improve(
     matched = count(now, budget=budget, executor=executor) if needed else start
     while len(additions) < edges:
         addition, searched = round_.best(now, edges - len(additions))
-        notes = notes or searched
+        left_out = left_out or searched
         if addition is None:
             break
         additions += round_.added(now, addition)
         now = graph_with(now, addition.pairs)
         if progress is not None:
             progress(len(additions), edges)
+    not_searched, all_between = left_out or ((), True)
     return Improvement(
         start=start,
         matched=matched,
         edges=tuple(additions),
         graph=now,
-        not_searched=notes.blocks if notes else (),
-        all_between=notes.all_between if notes else True,
+        not_searched=not_searched,
+        all_between=all_between,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Notes:
-    """What a search left out."""
-
-    blocks: tuple[BlockView, ...]
-    all_between: bool
 
 
 class _Round:
@@ -337,14 +316,16 @@ class _Round:
         self.budget, self._executor = budget, executor
         self._search = Search(Residuals(budget=budget, executor=executor), budget)
 
-    def best(self, graph: Graph, left: int) -> tuple[Addition | None, _Notes]:
-        """What to add next, if ``left`` edges may still be added."""
+    def best(
+        self, graph: Graph, left: int
+    ) -> tuple[Addition | None, tuple[tuple[BlockView, ...], bool]]:
+        """What to add next, if ``left`` edges may still be added, and what was not searched."""
         if graph.n_users != graph.n_behaviours:
-            return self._rectangular(graph), _Notes((), True)
+            return self._rectangular(graph), ((), True)
         blocks = self._whole(graph)
         single = self._search.best(blocks)
         left_out = tuple(BlockView(graph, block) for block in self._search.unsearched(blocks))
-        notes = _Notes(left_out, self._search.all_chains(blocks))
+        notes = left_out, self._search.all_chains(blocks)
         pair = self._search.best_pair(blocks) if left > 1 else None
         if pair is None or (single is not None and pair.gain <= self._two_singles(graph, single)):
             return single, notes
@@ -468,9 +449,6 @@ def _entropies(graph: Graph, budget: Budget, executor: Executor | None) -> Float
     logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
     sums = np.bincount(graph.rows(), probabilities * logs, minlength=graph.n_users)
     return -sums.astype(np.float64)
-
-
-Ints = npt.NDArray[np.int64]
 
 
 def missing_pairs(graph: Graph) -> int:

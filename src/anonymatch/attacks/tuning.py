@@ -24,6 +24,11 @@ class AttackTuning:
     rounding: float = 1e-9  # of predicted seconds: what is said to be affordable is
     splits_remembered: int = 20_000  # more are forgotten and made anew
 
+    # ---- results
+    normal: float = 1.96  # standard errors to either side of a 95 % interval
+    written_log: float = 2000.0  # of the count up to which exact numbers are written out
+    shown: int = 10  # ties that a record names, rows that a notebook shows
+
     # ---- the tree of best play
     node: float = 1.5e-3  # seconds to expand a node
     node_bytes: float = 4000.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -470,25 +471,10 @@ def over_samples(
 def _average(paths: list[list[Stride]], k: int) -> Expected:
     """Step ``k`` over all paths; one that has ended stays as it is."""
     step = Expected(share=None)
-    times: dict[int, int] = {}
-    logs: list[float] = []
-    falls: list[float] = []
-    forced: list[int] = []
-    n_edges: list[int] = []
-    in_doubt: list[int] = []
-    for path in paths:
-        stride = path[min(k, len(path) - 1)]
-        if k < len(path):
-            logs.append(stride.log_before + log_of_share(stride.share))
-            falls.append(stride.log_before - stride.entropy)
-            forced.append(len(stride.forced))
-            times[stride.target] = times.get(stride.target, 0) + 1
-        else:
-            logs.append(stride.log_after)
-            falls.append(stride.log_after)
-            forced.append(0)
-        n_edges.append(stride.n_edges)
-        in_doubt.append(stride.in_doubt)
+    now = [(path[min(k, len(path) - 1)], k < len(path)) for path in paths]
+    logs = [s.log_before + log_of_share(s.share) if goes_on else s.log_after for s, goes_on in now]
+    falls = [s.log_before - s.entropy if goes_on else s.log_after for s, goes_on in now]
+    times = Counter(s.target for s, goes_on in now if goes_on)
     step.targets = {user: number / len(paths) for user, number in times.items()}
     top = max(logs)
     scaled = np.exp(np.array(logs) - top)
@@ -496,9 +482,9 @@ def _average(paths: list[list[Stride]], k: int) -> Expected:
     step.left_error = _standard_error(scaled) / float(scaled.mean())
     step.log = float(np.mean(falls))
     step.log_error = _standard_error(np.array(falls))
-    step.forced, step.n_edges, step.in_doubt = (
-        float(np.mean(values)) for values in (forced, n_edges, in_doubt)
-    )
+    step.forced = float(np.mean([len(s.forced) if goes_on else 0 for s, goes_on in now]))
+    step.n_edges = float(np.mean([s.n_edges for s, _ in now]))
+    step.in_doubt = float(np.mean([s.in_doubt for s, _ in now]))
     if k == 0:
         step.choice = paths[0][0].choice if len(paths[0][0].choice.targets) == 1 else None
     return step

@@ -108,8 +108,7 @@ class Design(Summarised):
     Examples
     --------
     >>> import anonymatch as am
-    >>> from anonymatch.designs.designer import design
-    >>> d = design(users=8, edges=24)
+    >>> d = am.design(users=8, edges=24)
     >>> print(d)
     8 users, 24 edges: 96 matchings (2^6.585), 80.8 % of the bound; complete 4 + 2 x complete 2
     >>> d.count.value, d.attack, am.count(d.graph()).value
@@ -236,8 +235,8 @@ class Design(Summarised):
 
         Examples
         --------
-        >>> from anonymatch.designs.designer import design
-        >>> design(users=6, edges=20, method="paper").graph().to_rows()
+        >>> import anonymatch as am
+        >>> am.design(users=6, edges=20, method="paper").graph().to_rows()
         ['111110', '111000', '111000', '000111', '000111', '000111']
         """
         return layout.graph(self.composition, spare=spare)
@@ -247,8 +246,8 @@ class Design(Summarised):
 
         Examples
         --------
-        >>> from anonymatch.designs.designer import design
-        >>> design(users=5, edges=13).assignment().tolist()
+        >>> import anonymatch as am
+        >>> am.design(users=5, edges=13).assignment().tolist()
         [0, 0, 0, 1, 1]
         """
         return layout.assignment(self.composition)
@@ -266,8 +265,8 @@ class Design(Summarised):
 
         Examples
         --------
-        >>> from anonymatch.designs.designer import design
-        >>> for rival in design(users=9, edges=27).rivals():
+        >>> import anonymatch as am
+        >>> for rival in am.design(users=9, edges=27).rivals():
         ...     print(rival)
         ring: 2^6.285402219 matchings
         random, exactly 27 edges: 2^2.704673802 matchings expected
@@ -365,10 +364,9 @@ def design(
     Examples
     --------
     >>> import anonymatch as am
-    >>> from anonymatch.designs.designer import design
-    >>> design(users=10**7, edges=10**8).parts
+    >>> am.design(users=10**7, edges=10**8).parts
     (Part(shape=Near(size=10, forbidden=0), number=1000000),)
-    >>> [design(users=10, edges=40, method=name).count.value for name in ("best", "paper")]
+    >>> [am.design(users=10, edges=40, method=name).count.value for name in ("best", "paper")]
     [1968, 1936]
     """
     n, m = users_and_edges(users, edges)

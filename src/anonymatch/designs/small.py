@@ -127,8 +127,7 @@ def polish(
     Examples
     --------
     >>> import anonymatch as am
-    >>> from anonymatch.designs.designer import design
-    >>> start = design(7, 34, method="paper").graph()
+    >>> start = am.design(7, 34, method="paper").graph()
     >>> am.count(start).value, am.count(polish(start, seed=1)).value
     (464, 470)
     """
