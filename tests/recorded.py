@@ -175,8 +175,8 @@ def cases(folder: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"attack {strategy}", ["attack", at("ring.csv"), "--strategy", strategy]
     for method in ("glynn", "ryser", "band", "frontier", "subset"):
         yield f"count by {method}", ["count", at("ring.csv"), "--method", method, "--explain"]
-    for users, edges in ((8, 24), (12, 40), (1000, 5000)):
-        design = ["design", "--users", str(users), "--edges", str(edges)]
+    for users, number in ((8, 24), (12, 40), (1000, 5000)):
+        design = ["design", "--users", str(users), "--edges", str(number)]
         yield f"design {users}", design
         yield f"design {users} paper", [*design, "--method", "paper"]
     yield "random", ["random", "--users", "8", "--degree", "3", "--samples", "3"]
