@@ -17,8 +17,7 @@ from tests.attacks import oracle
 from tests.strategies import FRACTIONS, Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
-from anonymatch.attacks.best_play import adaptive
-from anonymatch.attacks.campaign import attack
+from anonymatch.attacks import adaptive, attack
 from anonymatch.attacks.tuning import attacks_tuned
 
 MATRICES = matrices(users=(1, 5), matched=True) | matrices(users=(1, 4), spare=2, matched=True)

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.attacks.all_exposures import exposures
-from anonymatch.attacks.best_play import adaptive, reveals_needed
-from anonymatch.attacks.campaign import attack
+from anonymatch.attacks import adaptive, attack, exposures, reveals_needed
 
 FACTS: dict[str, list[dict[str, Any]]] = json.loads(
     Path(__file__).parents[1].joinpath("golden", "attacks.json").read_text()

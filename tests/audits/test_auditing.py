@@ -464,6 +464,22 @@ def test_a_score_counts_lost_messages_too() -> None:
     assert abs(right - promised) < 4 * math.sqrt(variance)
 
 
+def test_a_campaign_through_a_mix_with_incomplete_truth_reports_a_sampled_one() -> None:
+    log = am.sources.synthesize("exponential:3", messages=30, seed=1)
+    observation = am.sources.observe(log, "exponential:3")
+    assert observation.passage is not None
+    assert observation.truth is not None
+    partial = observation.truth.copy()
+    partial[3] = -1
+
+    whole, drawn = (
+        am.audit(replace(observation, truth=truth), steps=3).campaign
+        for truth in (observation.truth, partial)
+    )
+    assert (whole.truth, whole.seed) == ("given", None)
+    assert (drawn.truth, drawn.seed) == ("sampled", 0)
+
+
 def test_the_campaign_of_a_large_log_turns_to_each_block_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.designs import layout
-from anonymatch.designs.designer import design
+from anonymatch.designs import design, layout
+from anonymatch.designs.tuning import DesignTuning
 
 REQUESTS = [(8, 24), (10, 43), (6, 20), (13, 61), (9, 35)]
 
@@ -102,7 +102,7 @@ def test_files_are_written_piece_by_piece(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parts and spare edges are cut anywhere."""
-    monkeypatch.setattr(layout, "_PIECE", 7)
+    monkeypatch.setattr(layout, "TUNING", DesignTuning(piece=7))
     for n, m in [(13, 61), (20, 101), (9, 79)]:
         result = design(n, m, method="paper")
         pieces = [len(row) for row, _ in layout.edges(result.composition)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from tests.designs.facts import TABLE, facts
 
-from anonymatch.designs.designer import Design, design
+from anonymatch.designs import Design, design
 from anonymatch.designs.partition import equal_parts, layered, paper
 
 

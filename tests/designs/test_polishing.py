@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import anonymatch as am
-from anonymatch.designs.designer import design
-from anonymatch.designs.polishing import polish
+from anonymatch.designs import design, polish
 
 
 def test_polish_finds_what_no_closed_form_has() -> None:

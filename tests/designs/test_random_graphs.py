@@ -10,7 +10,6 @@ import pytest
 from tests.designs.facts import facts
 
 import anonymatch as am
-from anonymatch.designs.parts.small import counts
 from anonymatch.designs.random_graphs import (
     random_distribution,
     random_expectation,
@@ -18,6 +17,7 @@ from anonymatch.designs.random_graphs import (
     regular_expectation,
     stirling_comparison,
 )
+from anonymatch.designs.small import counts
 
 
 @facts("random_expectation")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymatch.attacks.best_play import adaptive
+from anonymatch.attacks import adaptive
 from anonymatch.paper.play import play
 from anonymatch.paper.small_graphs import survey
 from anonymatch.running.budget import Execution

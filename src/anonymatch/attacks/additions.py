@@ -33,8 +33,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Pair = tuple[int, int]
 
-_EQUAL = 1e-9  # relative difference of gains in doubles that counts as none
-
 
 @dataclass(frozen=True, slots=True)
 class Addition:
@@ -91,8 +89,9 @@ class Search:
         if len(tops) < 2:
             return None
         (p, a, x, v), (q, b, u, y) = sorted(tops, key=lambda top: (-top[0], top[1]))[:2]
-        there = int(whole.users(a)[x]), int(whole.behaviours(b)[y])
-        back = int(whole.users(b)[u]), int(whole.behaviours(a)[v])
+        one, other = whole.block(a), whole.block(b)
+        there = int(one.users[x]), int(other.behaviours[y])
+        back = int(other.users[u]), int(one.behaviours[v])
         return Addition((there, back), p * q)
 
     def unsearched(self, whole: Whole) -> list[int]:
@@ -108,9 +107,9 @@ class Search:
         for shape, blocks, _ in whole.members():
             known = self.ratios(shape)
             if known is not None and known.missing.any():
-                block = int(blocks.min())
+                block = whole.block(int(blocks.min()))
                 gains = np.where(known.missing, known.matrix, 0.0)
-                yield from _first_best(gains, whole.users(block), whole.behaviours(block))
+                yield from _first_best(gains, block.users, block.behaviours)
 
     def _between(self, whole: Whole) -> Iterator[Addition]:
         for blocks in _components(whole):
@@ -156,10 +155,8 @@ def _best_of(additions: list[Addition]) -> Addition | None:
     """The largest gain; of equal ones, the first user and behaviour."""
     if not additions:
         return None
-    most = max(addition.gain for addition in additions)
-    if math.isinf(most):
-        return min((a for a in additions if math.isinf(a.gain)), key=lambda a: a.pairs)
-    close = [a for a in additions if a.gain >= most * (1 - _EQUAL)]
+    least = max(addition.gain for addition in additions) * (1 - attack_tuning().equal_gains)
+    close = (addition for addition in additions if addition.gain >= least)
     return min(close, key=lambda addition: addition.pairs)
 
 
@@ -169,8 +166,7 @@ def _first_best(
     """The largest gain, if it is any, with the first user and behaviour that have it."""
     most = float(gains.max(initial=0.0))
     if most > 0.0:
-        close = gains == most if math.isinf(most) else gains >= most * (1 - _EQUAL)
-        rows, columns = np.nonzero(close)
+        rows, columns = np.nonzero(gains >= most * (1 - attack_tuning().equal_gains))
         pairs = zip(users[rows].tolist(), behaviours[columns].tolist(), strict=True)
         yield Addition((min(pairs),), most)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymatch.attacks.residual import Ints, Residual, Residuals, Whole
+from anonymatch.attacks.residual import Ints, Residual, Residuals
 from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, InputError
@@ -23,8 +23,6 @@ __all__ = ["Adaptive", "Move", "Node", "Tree", "adaptive", "reveals_needed"]
 
 Nodes = tuple[int, ...]
 """The blocks of a position: numbers of nodes, increasing."""
-
-# Measured on one core.
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +73,17 @@ class Tree:
         Where the most that it could be is beyond the budget, a beginning is tried: symmetric
         graphs have far fewer positions than the bound says.
         """
+        tuning = attack_tuning()
         bounds = [(_most_nodes(shape), copies) for shape, copies in blocks]
         nodes = sum(bound for bound, _ in bounds)
         logs = sum(_log_multisets(bound, copies) for bound, copies in bounds)
         positions = math.exp(min(logs, 600.0)) if together else 0.0
-        self._predicted = nodes * attack_tuning().node + positions * attack_tuning().position
-        fits = self._budget.allows(
-            self._predicted, (nodes + positions) * attack_tuning().node_bytes
-        )
-        seconds = self._budget.seconds
-        self._most_nodes = (
-            math.inf if fits else min(attack_tuning().probe, seconds / attack_tuning().node)
-        )
-        self._most_positions = (
-            math.inf
-            if fits
-            else min(attack_tuning().probe * 25, seconds / attack_tuning().position)
-        )
+        self._predicted = nodes * tuning.node + positions * tuning.position
+        seconds, memory = self._budget.seconds, (nodes + positions) * tuning.node_bytes
+        self._most_nodes = self._most_positions = math.inf
+        if not self._budget.allows(self._predicted, memory):
+            self._most_nodes = min(tuning.probe, seconds / tuning.node)
+            self._most_positions = min(tuning.probe * 25, seconds / tuning.position)
 
     def node(self, shape: Residual) -> tuple[int, list[int]]:
         """The node of a shape, and the node's user for each user of the shape."""
@@ -268,13 +260,6 @@ def _log_multisets(kinds: float, copies: int) -> float:
     return math.lgamma(kinds + copies) - math.lgamma(kinds) - math.lgamma(copies + 1)
 
 
-def whole_shapes(whole: Whole) -> list[tuple[Residual, int]]:
-    """Shapes of the blocks that are in doubt, and how often each comes."""
-    copies = np.bincount(whole.table.class_of_block, minlength=len(whole.shapes)).tolist()
-    pairs = zip(whole.shapes, copies, strict=True)
-    return [(shape, number) for shape, number in pairs if not shape.settled]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adaptive:
     """Expected matchings left after 0, 1, 2, ... exposures, exactly.
@@ -381,7 +366,7 @@ def _tree(
 ) -> tuple[Tree, Nodes]:
     """The tree of a graph, and its position; ``together``: blocks are played at the same time."""
     shapes = Residuals(budget=budget)
-    present = whole_shapes(shapes.whole(graph))
+    present = shapes.whole(graph).open_shapes()
     tree = Tree(shapes, Budget.of(budget))
     tree.allow(present, together=together)
     blocks = [shape for shape, copies in present for _ in range(copies)]

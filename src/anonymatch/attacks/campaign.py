@@ -6,20 +6,32 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.best_play import Tree, whole_shapes
-from anonymatch.attacks.expectation import Expected, over_all, over_samples
-from anonymatch.attacks.position import Field, Position
-from anonymatch.attacks.residual import Residuals, Whole
+from anonymatch.attacks.best_play import Tree
+from anonymatch.attacks.position import Position
+from anonymatch.attacks.residual import Residuals, Whole, log_of_share
 from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
-from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, best_among, fixed, rank_of
 from anonymatch.attacks.tuning import attack_tuning
-from anonymatch.attacks.walk import Drawn, Given, Stride, Truth, log_of_share, walk
+from anonymatch.attacks.walk import (
+    STRATEGIES,
+    Choice,
+    Choose,
+    Expected,
+    Stride,
+    Truth,
+    best_among,
+    drawn,
+    fixed,
+    given,
+    over_all,
+    over_samples,
+    rank_of,
+    walk,
+)
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, Call, Message, did_you_mean, several
@@ -28,8 +40,6 @@ from anonymatch.graph import Graph, require_matching
 from anonymatch.running import Budget, Progress, tells_misfits
 
 __all__ = ["attack"]
-
-_ROUNDING = 1e-9  # of predicted seconds: what is said to be affordable is
 
 
 @tells_misfits
@@ -122,11 +132,11 @@ def attack(
     shapes.solve_whole(blocks, runs=plan.runs(blocks))
     tree = Tree(shapes, shapes.budget)
     if plan.name == "lookahead":
-        tree.allow(whole_shapes(blocks))
+        tree.allow(blocks.open_shapes())
     campaign = _Campaign(
         graph=graph,
         plan=plan,
-        field=Field(shapes, blocks, None if plan.among else rank_of(plan.name)),
+        origin=Position(blocks, None if plan.among else rank_of(plan.name)),
         tree=tree,
         start=count(graph, exact=exact, budget=budget, executor=executor),
         progress=progress,
@@ -200,7 +210,7 @@ class _Plan:
             name=name,
             choose=choose,
             among=among is not None,
-            truth=Drawn(draws) if sampled or truth is None else Given(graph, truth),
+            truth=drawn(draws) if sampled or truth is None else given(graph, truth),
             kind="unknown" if truth is None else "sampled" if sampled else "given",
             samples=samples,
             seed=seed or 0,
@@ -250,14 +260,14 @@ class _Campaign:
 
     graph: Graph
     plan: _Plan
-    field: Field
+    origin: Position
     tree: Tree
     start: Count
     progress: Progress | None
 
     def along(self, truth: Truth) -> Attack:
         """What happens if a truth is revealed user by user."""
-        plan, position, shapes = self.plan, Position(self.field), self.field.shapes
+        plan, position, shapes = self.plan, self.origin, self.origin.whole.owner
         seconds = self._cost(plan.steps)
         if seconds > shapes.budget.seconds:
             raise shapes.refusal(f"following {several(plan.steps, 'exposure')}", seconds)
@@ -272,13 +282,13 @@ class _Campaign:
 
     def in_expectation(self) -> Attack:
         """The average over all truths."""
-        plan, expected, samples = self.plan, None, self.plan.samples or attack_tuning().samples
-        shapes, left = self.field.shapes, self.field.shapes.budget.seconds
+        plan, expected, shapes = self.plan, None, self.origin.whole.owner
+        samples, left = plan.samples or attack_tuning().samples, shapes.budget.seconds
         if plan.samples is None:
             if self._cost(plan.steps - 1) > left:
                 raise self._too_many(samples, left)
             expected = over_all(
-                Position(self.field),
+                self.origin,
                 plan.choose,
                 plan.steps,
                 self.tree,
@@ -290,7 +300,7 @@ class _Campaign:
             if samples * self._cost(plan.steps) > shapes.budget.seconds:
                 raise self._too_many(samples, left)
             expected = over_samples(
-                self.field,
+                self.origin,
                 plan.choose,
                 plan.steps,
                 self.tree,
@@ -300,13 +310,11 @@ class _Campaign:
             )
         steps = [self._expected(k, step) for k, step in enumerate(expected)]
         finished = not expected or expected[-1].in_doubt == 0
-        if not drawn:
-            return self._attack(steps, finished, None)
-        return self._attack(steps, finished, plan.seed, samples=samples)
+        return self._attack(steps, finished, *((plan.seed, samples) if drawn else (None, None)))
 
     def _cost(self, exposures: int) -> float:
         """Predicted seconds of so many exposures along one truth."""
-        return self.field.shapes.cost(exposures, self.field.whole.table.n_blocks)
+        return self.origin.whole.owner.cost(exposures, self.origin.whole.table.n_blocks)
 
     def _too_many(self, samples: int, left: float) -> BudgetError:
         """The refusal of truths to average over, with how many are affordable, if any are.
@@ -317,20 +325,17 @@ class _Campaign:
         seconds = samples * each
         if plan.samples is None:
             seconds += seconds + self._cost(1)
-        affordable = int(left / each * (1 - _ROUNDING))
+        affordable = int(left / each * (1 - attack_tuning().rounding))
         fewer = Message("take fewer truths with ", Argument("samples", affordable))
         what = f"{several(plan.steps, 'step')} along each of {several(samples, 'sampled truth')}"
-        return self.field.shapes.refusal(what, seconds, fewer if affordable > 1 else "")
+        return self.origin.whole.owner.refusal(what, seconds, fewer if affordable > 1 else "")
 
     def _most_branches(self) -> int:
         """Outcomes that may be followed: half of the budget, if each costs as the dearest."""
-        shapes = self.field.shapes
+        shapes = self.origin.whole.owner
         dearest = shapes.price.dearest if shapes.price is not None else 0.0
-        return (
-            int(min(attack_tuning().branches, shapes.budget.seconds / 2 / dearest))
-            if dearest
-            else attack_tuning().branches
-        )
+        most = attack_tuning().branches
+        return int(min(most, shapes.budget.seconds / 2 / dearest)) if dearest else most
 
     def _followed(self, stride: Stride, ratios: list[Fraction | float]) -> AttackStep:
         users, behaviours = self.graph.users, self.graph.behaviours
@@ -364,9 +369,7 @@ class _Campaign:
         return AttackStep(
             number=k + 1,
             target=None if only is None else users[only],
-            targets={
-                users[user]: probability for user, probability in sorted(step.targets.items())
-            },
+            targets={users[user]: share for user, share in sorted(step.targets.items())},
             behaviour=None,
             log_expected_left=log,
             expected_log=start.log + step.log,
@@ -384,19 +387,15 @@ class _Campaign:
     def _ties(self, choice: Choice) -> Ties:
         if self.plan.name == "random":
             return Ties(0, tuple)
-        return Ties(choice.n_ties, partial(_names, self.graph, choice))
+        users = self.graph.users
+        return Ties(choice.n_ties, lambda: [users[user] for user in choice.ties()])
 
     @property
     def _exact(self) -> bool:
-        return self.start.exact and bool(self.field.shapes.exactly)
+        return self.start.exact and bool(self.origin.whole.owner.exactly)
 
     def _attack(
-        self,
-        steps: list[AttackStep],
-        finished: bool,
-        seed: int | None,
-        *,
-        samples: int | None = None,
+        self, steps: list[AttackStep], finished: bool, seed: int | None, samples: int | None = None
     ) -> Attack:
         return Attack(
             start=self.start,
@@ -412,7 +411,3 @@ class _Campaign:
     def _tell(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(done, total)
-
-
-def _names(graph: Graph, choice: Choice) -> list[Hashable]:
-    return [graph.users[user] for user in choice.ties()]

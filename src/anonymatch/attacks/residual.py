@@ -22,24 +22,27 @@ from anonymatch.base.errors import BudgetError
 from anonymatch.counting import (
     ClassSolution,
     SolutionCost,
+    log_of,
     members_of_classes,
     solve_classes,
 )
 from anonymatch.graph import BlockTable, Edges, Graph, Names, block_table, pointers, settle
 from anonymatch.running import Budget
 
-__all__ = ["Number", "Residual", "ResidualPart", "Residuals", "Split", "Whole", "rounded"]
+__all__ = ["Block", "Residual", "Residuals", "Split", "Spot", "Whole", "log_of_share", "rounded"]
 
-Number = int | Fraction | float
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_DIGITS = 10  # to which shares in doubles must agree to be called equal
-
 
 def rounded(value: float) -> float:
-    """The value to as many digits as make numbers in doubles equal or different."""
-    return float(f"{value:.{_DIGITS - 1}e}")
+    """Round to the digits that make numbers in doubles equal or different."""
+    return float(f"{value:.{attack_tuning().equal_digits - 1}e}")
+
+
+def log_of_share(share: Fraction | float) -> float:
+    """Natural log of a positive share of any size."""
+    return log_of(share) if isinstance(share, Fraction) else float(np.log(share))
 
 
 class Residual:
@@ -93,6 +96,8 @@ class Residual:
 
     def probability(self, edge: int) -> Fraction | float:
         """Probability of an edge: also the share of the matchings that its exposure leaves."""
+        if self.settled:
+            return Fraction(1)
         answer = self.answer
         if answer.through is None or answer.total is None:
             return float(answer.probabilities[edge])
@@ -109,6 +114,8 @@ class Residual:
         return self.answer.sums_of_squares(self.rows, self.n_users)
 
     def share(self, user: int) -> Fraction | float:
+        if self.settled:
+            return Fraction(1)
         total = self.answer.total
         if total is None:
             return float(self.float_shares[user])
@@ -184,19 +191,64 @@ class Residual:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ResidualPart:
-    """A block that an exposure leaves, in the indices of the block before it."""
+class Block:
+    """A block inside a larger graph: its shape, and which users and behaviours it has there."""
 
     users: Ints
     behaviours: Ints
     shape: Residual
 
+    def inside(self, outer: Block) -> Block:
+        """The same block in the graph of the block that it is a part of."""
+        return Block(outer.users[self.users], outer.behaviours[self.behaviours], self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spot:
+    """Where a user is: in which block, and as which of its users."""
+
+    user: int
+    number: int
+    block: Block
+
+    @classmethod
+    def of(cls, user: int, number: int, block: Block) -> Spot:
+        """Find a user of the graph in a block."""
+        return cls(int(np.flatnonzero(block.users == user)[0]), number, block)
+
+    @property
+    def shape(self) -> Residual:
+        return self.block.shape
+
+    @property
+    def share(self) -> Fraction | float:
+        """Share of the matchings that exposing the user leaves on average."""
+        return self.shape.share(self.user)
+
+    @property
+    def entropy(self) -> float:
+        """Shannon entropy of the user's probabilities, in nats."""
+        return float(self.shape.entropies[self.user])
+
+    def edge(self, behaviour: int) -> int | None:
+        """The block's edge between the user and a behaviour of the graph, if there is one."""
+        matches = np.flatnonzero(self.block.behaviours == behaviour)
+        return self.shape.edge(self.user, int(matches[0])) if len(matches) else None
+
+    def groups(self) -> list[list[int]]:
+        """The user's edges, those together whose behaviours are alike."""
+        return self.shape.groups(self.user)
+
+    def behaviour(self, edge: int) -> int:
+        """The behaviour, in the graph, of an edge of the block."""
+        return int(self.block.behaviours[self.shape.graph.indices[edge]])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """What is left of a block after an exposure: blocks, and pairs that are now forced."""
+    """What is left of a block after an exposure, in its indices: blocks, and forced pairs."""
 
-    parts: tuple[ResidualPart, ...]
+    parts: tuple[Block, ...]
     forced: tuple[tuple[int, int], ...]
 
     @property
@@ -212,24 +264,34 @@ class Whole:
     graph: Graph
     table: BlockTable
     shapes: list[Residual]
+    owner: Residuals
 
-    def shape(self, block: int) -> Residual:
-        return self.shapes[int(self.table.class_of_block[block])]
+    def shape(self, number: int) -> Residual:
+        return self.shapes[int(self.table.class_of_block[number])]
 
-    def users(self, block: int) -> Ints:
-        begin, end = self.table.user_offsets[block : block + 2]
-        return self.table.users[begin:end].astype(np.int64)
+    def block(self, number: int) -> Block:
+        table = self.table
+        users = table.users[slice(*table.user_offsets[number : number + 2])]
+        behaviours = table.behaviours[slice(*table.behaviour_offsets[number : number + 2])]
+        return Block(users.astype(np.int64), behaviours.astype(np.int64), self.shape(number))
 
-    def behaviours(self, block: int) -> Ints:
-        begin, end = self.table.behaviour_offsets[block : block + 2]
-        return self.table.behaviours[begin:end].astype(np.int64)
+    def spot(self, user: int) -> Spot:
+        """Where a user is before any exposure."""
+        number = int(self.block_of_user[user])
+        return Spot.of(user, number, self.block(number))
 
     def members(self) -> Iterable[tuple[Residual, Ints, Ints]]:
-        """Each shape with its blocks, and their users: a row a block."""
+        """Each shape with its blocks, and their users: one row per block."""
         table = self.table
         for shape, blocks in zip(self.shapes, members_of_classes(table), strict=True):
             cells = table.user_offsets[blocks][:, None] + np.arange(shape.n_users)
             yield shape, blocks, table.users[cells].astype(np.int64)
+
+    def open_shapes(self) -> list[tuple[Residual, int]]:
+        """Shapes of the blocks that are in doubt, and how often each occurs."""
+        copies = np.bincount(self.table.class_of_block, minlength=len(self.shapes)).tolist()
+        pairs = zip(self.shapes, copies, strict=True)
+        return [(shape, number) for shape, number in pairs if not shape.settled]
 
     @cached_property
     def block_of_user(self) -> Ints:
@@ -237,6 +299,13 @@ class Whole:
         blocks = np.empty(self.graph.n_users, dtype=np.int64)
         blocks[table.users] = np.repeat(np.arange(table.n_blocks), np.diff(table.user_offsets))
         return blocks
+
+    @cached_property
+    def columns(self) -> tuple[Ints, Ints]:
+        """Users of each behaviour: where each behaviour begins, and the users."""
+        order = np.argsort(self.graph.indices, kind="stable")
+        borders = pointers(self.graph.indices[order], self.graph.n_behaviours)
+        return borders.astype(np.int64), self.graph.rows()[order].astype(np.int64)
 
 
 class Residuals:
@@ -272,7 +341,7 @@ class Residuals:
             If the graph has no perfect matching.
         """
         table = block_table(graph)
-        return Whole(graph, table, self._shapes_of(graph, table))
+        return Whole(graph, table, self._shapes_of(graph, table), self)
 
     def solve_whole(self, whole: Whole, *, runs: int = 1) -> None:
         """Solve all blocks together, which is quicker than one after another.
@@ -332,10 +401,6 @@ class Residuals:
     def _shapes_of(self, graph: Graph, table: BlockTable) -> list[Residual]:
         return [self.shape(_local(graph, table, block)) for block in table.class_first.tolist()]
 
-    def split(self, shape: Residual, edge: int) -> Split:
-        """What is left of a block when one of its edges is exposed."""
-        return self.splits(shape, [edge])[0]
-
     def splits(self, shape: Residual, edges: Sequence[int]) -> list[Split]:
         """What is left of a block for each of these edges; equal results are equal shapes."""
         missing = [edge for edge in edges if (shape, edge) not in self._splits]
@@ -354,7 +419,7 @@ class Residuals:
         """The blocks of all residual graphs at once: of their union, one beside the other."""
         graph = shape.graph
         users, behaviours = shape.rows[edges], graph.indices[edges].astype(np.int64)
-        parts: list[list[ResidualPart]] = [[] for _ in edges]
+        parts: list[list[Block]] = [[] for _ in edges]
         forced: list[list[tuple[int, int]]] = [[] for _ in edges]
         if graph.n_users > 1:
             union = _residuals(shape, users, behaviours)
@@ -371,7 +436,7 @@ class Residuals:
                 if len(side) == len(other) == 1:
                     forced[of_block[block]].append((int(side[0]), int(other[0])))
                 else:
-                    parts[of_block[block]].append(ResidualPart(side, other, shapes[number]))
+                    parts[of_block[block]].append(Block(side, other, shapes[number]))
         return [Split(tuple(p), tuple(f)) for p, f in zip(parts, forced, strict=True)]
 
 

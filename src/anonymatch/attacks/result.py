@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import label, several
 from anonymatch.counting import Count, power_product
@@ -15,11 +17,9 @@ from anonymatch.counting import Count, power_product
 if TYPE_CHECKING:
     from anonymatch.charts import AnyChart
 
-__all__ = ["Attack", "AttackStep", "Left", "Ties"]
+__all__ = ["Attack", "AttackStep", "Left", "Ties", "attack_charts"]
 
 _LN2 = math.log(2.0)
-_SHOWN = 10  # ties that a record names, and exposures that a notebook shows
-_NORMAL = 1.96  # standard errors to either side of a 95 % interval
 
 
 class Ties(Sequence[Hashable]):
@@ -68,20 +68,10 @@ class Ties(Sequence[Hashable]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[type[Ties], tuple[int, Any]]:
-        return Ties, (self._number, _Named(self.names))
+        return Ties, (self._number, partial(tuple, self.names))
 
     def __repr__(self) -> str:
         return f"Ties({self._number} users)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """Ties that are named already."""
-
-    names: tuple[Hashable, ...]
-
-    def __call__(self) -> tuple[Hashable, ...]:
-        return self.names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +95,12 @@ class Left:
             ratios = [(Fraction(ratio), 1) for ratio in (*self.ratios[: self.used], self.last)]
             return Fraction(power_product(ratios)) * Fraction(self.start.value)
         return math.exp(self.log) if self.log < 709 else math.inf
+
+    @property
+    def number(self) -> int | Fraction | float:
+        """The value, as an int if it is exact and the graph has no weights."""
+        value = self.value
+        return int(value) if isinstance(value, Fraction) and not self.start.weighted else value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -179,29 +175,22 @@ class AttackStep(Summarised):
     @property
     def left(self) -> int | Fraction | float | None:
         """Matchings left after what was revealed; None in expectation."""
-        if self.outcome is None:
-            return None
-        value = self.outcome.value
-        whole = isinstance(value, Fraction) and not self.outcome.start.weighted
-        return int(value) if whole else value
+        return None if self.outcome is None else self.outcome.number
 
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval of `expected_log`, by its standard error; both ends equal if exact."""
-        half = _NORMAL * self.log_error
+        half = attack_tuning().normal * self.log_error
         return self.expected_log - half, self.expected_log + half
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: exact numbers as text, at most ten ties by name."""
+        shown = attack_tuning().shown
+        likely = sorted(self.targets.items(), key=lambda item: -item[1])[:shown]
         return {
             "number": self.number,
             "target": self.target,
-            "targets": [
-                [user, float(probability)]
-                for user, probability in sorted(self.targets.items(), key=lambda item: -item[1])[
-                    :_SHOWN
-                ]
-            ],
+            "targets": [[user, float(probability)] for user, probability in likely],
             "behaviour": self.behaviour,
             "expected_left": _text(self.expected_left) if self._short else None,
             "log_expected_left": self.log_expected_left,
@@ -210,11 +199,12 @@ class AttackStep(Summarised):
             "newly_forced": None
             if self.newly_forced is None
             else [list(pair) for pair in self.newly_forced.items()],
-            "n_forced": None if self.n_forced is None else float(self.n_forced),
-            "edges_left": None if self.edges_left is None else float(self.edges_left),
-            "in_doubt": None if self.in_doubt is None else float(self.in_doubt),
+            **{
+                name: None if (value := getattr(self, name)) is None else float(value)
+                for name in ("n_forced", "edges_left", "in_doubt")
+            },
             "n_ties": len(self.ties),
-            "ties": list(self.ties[:_SHOWN]) if self._short else [],
+            "ties": list(self.ties[:shown]) if self._short else [],
             "left_error": self.left_error,
             "log_error": self.log_error,
         }
@@ -222,7 +212,7 @@ class AttackStep(Summarised):
     @property
     def _short(self) -> bool:
         """Whether numbers and ties are short enough to be written down at every step."""
-        return self.expectation.start.log < _WRITTEN
+        return self.expectation.start.log < attack_tuning().written_log
 
     def __str__(self) -> str:
         who = "depends on the truth" if self.target is None else f"expose {self.target!r}"
@@ -232,9 +222,6 @@ class AttackStep(Summarised):
             + ("" if self.log is None else f", 2^{self.log / _LN2:.4g} left")
             + (f", {len(self.newly_forced)} more identified" if self.newly_forced else "")
         )
-
-
-_WRITTEN = 2000.0  # natural log of the count up to which exact numbers are written out
 
 
 def _bits(log: float) -> str:
@@ -307,20 +294,14 @@ class Attack(Summarised):
         name : {"bits", "doubt"}
             Bits of the whole system, or users in doubt, that are left after each exposure.
         """
-        from anonymatch.attacks.charts import attack_charts
         from anonymatch.charts import named_chart
 
         return named_chart(attack_charts(self), name, "this attack")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON if the names of users and behaviours are."""
-        return {
-            "strategy": self.strategy,
-            "truth": self.truth,
-            "exact": self.exact,
-            "finished": self.finished,
-            "samples": self.samples,
-            "seed": self.seed,
+        names = ("strategy", "truth", "exact", "finished", "samples", "seed")
+        return {name: getattr(self, name) for name in names} | {
             "log_start": self.start.log,
             "logs": self.logs,
             "steps": [step.to_dict() for step in self.steps],
@@ -331,11 +312,11 @@ class Attack(Summarised):
 
     def _figures(self) -> Figures:
         yield ("0", "", _bits(self.start.log), "")
-        for step, log in zip(self.steps[:_SHOWN], self.logs[1:], strict=False):
+        for step, log in zip(self.steps[: attack_tuning().shown], self.logs[1:], strict=False):
             who = "depends on the truth" if step.target is None else label(step.target)
             doubt = "" if step.in_doubt is None else f"{float(step.in_doubt):.4g}"
             yield (str(step.number), who, _bits(log), doubt)
-        if len(self.steps) > _SHOWN:
+        if len(self.steps) > attack_tuning().shown:
             yield ("...", "", _bits(self.logs[-1]), "")
 
     def __str__(self) -> str:
@@ -355,3 +336,49 @@ class Attack(Summarised):
             f"to 2^{_bits(last)} matchings, {how}, {trust}"
             + ("; all identified" if self.finished else "")
         )
+
+
+def attack_charts(attack: Attack) -> dict[str, Callable[[], AnyChart]]:
+    """What makes each chart that this attack has, by name.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> list(attack_charts(am.attack(am.complete(4), steps=3)))
+    ['bits', 'doubt']
+    """
+    charts: dict[str, Callable[[], AnyChart]] = {"bits": partial(_bits_chart, attack)}
+    if all(step.in_doubt is not None for step in attack.steps) and attack.steps:
+        charts["doubt"] = partial(_doubt_chart, attack)
+    return charts
+
+
+def _bits_chart(attack: Attack) -> AnyChart:
+    """Bits left, with an error where they are averages over truths."""
+    from anonymatch.charts import Line, line_chart
+
+    bits = [log / _LN2 + 0.0 for log in attack.logs]
+    errors = [0.0, *(step.log_error / _LN2 for step in attack.steps)]
+    low = [max(value - 2 * error, 0.0) for value, error in zip(bits, errors, strict=True)]
+    high = [value + 2 * error for value, error in zip(bits, errors, strict=True)]
+    ends = (low, high) if any(errors) else (None, None)
+    return line_chart(
+        [Line("bits left", range(len(bits)), bits, *ends)],
+        title=f"Exposures one after another, {attack.strategy}",
+        x_label="exposed so far",
+        y_label="bits left, whole system",
+        zero=True,
+    )
+
+
+def _doubt_chart(attack: Attack) -> AnyChart:
+    from anonymatch.charts import Line, line_chart
+
+    numbers = [step.number for step in attack.steps]
+    return line_chart(
+        [Line("in doubt", numbers, [float(step.in_doubt or 0) for step in attack.steps])],
+        title=f"Users still in doubt, {attack.strategy}",
+        x_label="exposed so far",
+        y_label="users in doubt",
+        zero=True,
+    )

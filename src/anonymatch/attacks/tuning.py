@@ -20,7 +20,14 @@ class AttackTuning:
     forced_cells: int = 20_000_000  # edges that are looked at to say who would be forced
     cell: float = 1e-7  # seconds an edge of a residual graph, to say who is forced
     split_cells: int = 2_000_000  # edges of residual graphs that are split in one call
+    equal_digits: int = 10  # to which shares in doubles must agree to be called equal
+    rounding: float = 1e-9  # of predicted seconds: what is said to be affordable is
     splits_remembered: int = 20_000  # more are forgotten and made anew
+
+    # ---- results
+    normal: float = 1.96  # standard errors to either side of a 95 % interval
+    written_log: float = 2000.0  # of the count up to which exact numbers are written out
+    shown: int = 10  # ties that a record names, rows that a notebook shows
 
     # ---- the tree of best play
     node: float = 1.5e-3  # seconds to expand a node
@@ -30,6 +37,7 @@ class AttackTuning:
     probe: int = 2000  # nodes that are tried before a tree that could be too large is refused
 
     # ---- which edges to add
+    equal_gains: float = 1e-9  # relative difference of gains in doubles that counts as none
     exact_counts: float = 3.0  # of a block without a user, against probabilities in doubles
     searched_users: int = 2000  # of a block whose minors are computed
     chained_users: int = 900  # in blocks that edges connect: a dense matrix, gains within doubles

@@ -150,14 +150,10 @@ def _through_graph(
         rest = 0.0  # unless there are other blocks
         if part is not graph:
             rest = answers.entropy.value - system.full_log(part.n_users, part.n_behaviours)
-        return Campaign(
-            steps=_through_complete(part, steps, rest, outside),
-            truth="sampled" if given is None else "given",
-            seed=resources.seed if given is None else None,
-            reason="" if part.n_behaviours > 1 else "everybody is identified already",
-        )
+        done = _through_complete(part, steps, rest, outside)
+        return _followed(done, resources.seed, given=given is not None)
     try:
-        done = attacks.attack(
+        attack = attacks.attack(
             part,
             steps=min(steps, part.n_users),
             among=targets,
@@ -171,20 +167,26 @@ def _through_graph(
         if targets is not None:
             return Campaign(reason="to follow the attacker would take too long")
         return _one_a_block(graph, truth, answers, steps, resources)
-    rest = answers.entropy.value - done.start.log
+    rest = answers.entropy.value - attack.start.log
+    done = [
+        CampaignStep(
+            number=step.number,
+            target=step.target,
+            bits_left=max(rest + (step.log or 0.0), 0.0) / _LN2,
+            in_doubt=None if step.in_doubt is None else outside + int(step.in_doubt),
+        )
+        for step in attack.steps
+    ]
+    return _followed(done, resources.seed, given=given is not None)
+
+
+def _followed(steps: list[CampaignStep], seed: int, *, given: bool, reason: str = "") -> Campaign:
+    """A campaign along the log's ground truth (``given``), or along one drawn with the seed."""
     return Campaign(
-        steps=tuple(
-            CampaignStep(
-                number=step.number,
-                target=step.target,
-                bits_left=max(rest + (step.log or 0.0), 0.0) / _LN2,
-                in_doubt=None if step.in_doubt is None else outside + int(step.in_doubt),
-            )
-            for step in done.steps
-        ),
-        truth="sampled" if given is None else "given",
-        seed=resources.seed if given is None else None,
-        reason="" if done.steps else "everybody is identified already",
+        steps=tuple(steps),
+        truth="given" if given else "sampled",
+        seed=None if given else seed,
+        reason=reason if steps else "everybody is identified already",
     )
 
 
@@ -192,10 +194,11 @@ def _complete(graph: Graph) -> bool:
     return graph.n_edges == graph.n_users * graph.n_behaviours
 
 
-def _through_complete(
-    part: Graph, steps: int, rest: float, outside: int
-) -> tuple[CampaignStep, ...]:
-    """Everybody fits everything: whoever is exposed, and whatever is told, the others are alike."""
+def _through_complete(part: Graph, steps: int, rest: float, outside: int) -> list[CampaignStep]:
+    """Closed form of the attack on a complete block: every exposure leaves a complete block.
+
+    attack() follows 1000 users in a second and 2500 in ten.
+    """
     done = []
     for number in range(1, min(steps, part.n_users) + 1):
         users, behaviours = part.n_users - number, part.n_behaviours - number
@@ -209,7 +212,7 @@ def _through_complete(
                 in_doubt=outside + (users if behaviours > 1 else 0),
             )
         )
-    return tuple(done)
+    return done
 
 
 def _one_a_block(
@@ -243,12 +246,7 @@ def _one_a_block(
         done.append(
             CampaignStep(number=number, target=target, bits_left=max(left, 0.0), in_doubt=None)
         )
-    return Campaign(
-        steps=tuple(done),
-        truth="given" if given else "sampled",
-        seed=None if given else resources.seed,
-        reason=_ONE_A_BLOCK if done else "everybody is identified already",
-    )
+    return _followed(done, resources.seed, given=given, reason=_ONE_A_BLOCK)
 
 
 def _best_blocks(
@@ -306,9 +304,9 @@ def _through_passage(
     left = passage.departures[order]
     inside = exponential_mix_inside(passage.arrivals, left)
     first = np.searchsorted(left, passage.arrivals, side="left")
-    where = None if truth is None else _given(truth, order, first)
-    if where is None:
-        where = _drawn(first, len(left), np.random.default_rng([seed, 77]))
+    known = None if truth is None else _given(truth, order, first)
+    draws = np.random.default_rng([seed, 77])
+    where = _drawn(first, len(left), draws) if known is None else known
     hidden = np.ones(len(first), dtype=bool)
     open_departures = np.ones(len(left), dtype=bool)
     done: list[CampaignStep] = []
@@ -336,12 +334,7 @@ def _through_passage(
                 in_doubt=_in_doubt(inside, open_departures, first, hidden),
             )
         )
-    return Campaign(
-        steps=tuple(done),
-        truth="sampled" if truth is None else "given",
-        seed=seed if truth is None else None,
-        reason="" if done else "everybody is identified already",
-    )
+    return _followed(done, seed, given=known is not None)
 
 
 def _in_doubt(

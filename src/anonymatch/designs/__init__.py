@@ -21,18 +21,17 @@ if TYPE_CHECKING:
         steps_to_full_deanonymisation,
     )
     from anonymatch.designs.partition import layered, parameters
-    from anonymatch.designs.parts.kinds import Near
-    from anonymatch.designs.parts.part import Part
-    from anonymatch.designs.parts.part_edges import graph_of
-    from anonymatch.designs.polishing import polish
+    from anonymatch.designs.parts import Near, Part, graph_of
     from anonymatch.designs.random_graphs import (
         RandomDistribution,
+        Rival,
         random_distribution,
         random_expectation,
         random_expectation_exact,
+        rivals,
         stirling_comparison,
     )
-    from anonymatch.designs.rival_graphs import Rival, rivals
+    from anonymatch.designs.small import polish
 
 __all__ = [
     "Design",
@@ -74,14 +73,11 @@ __getattr__ = on_first_use(
             "restricted_permutations restricted_permutations_log steps_to_full_deanonymisation"
         ),
         "partition": "layered parameters",
-        "parts.kinds": "Near",
-        "parts.part": "Part",
-        "parts.part_edges": "graph_of",
-        "polishing": "polish",
+        "parts": "Near Part graph_of",
         "random_graphs": (
-            "RandomDistribution random_distribution random_expectation random_expectation_exact "
-            "stirling_comparison"
+            "RandomDistribution Rival random_distribution random_expectation "
+            "random_expectation_exact rivals stirling_comparison"
         ),
-        "rival_graphs": "Rival rivals",
+        "small": "polish",
     },
 )

@@ -16,26 +16,20 @@ from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import Argument
 from anonymatch.counting import Count, log_of, product
 from anonymatch.designs import layout
-from anonymatch.designs.bound import max_bound
+from anonymatch.designs.bound import max_bound, one_of, users_and_edges
 from anonymatch.designs.partition import paper, parameters
-from anonymatch.designs.parts.part import Composition, Part
-from anonymatch.designs.parts.part_edges import Array
-from anonymatch.designs.requests import one_of, users_and_edges
-from anonymatch.designs.rival_graphs import Rival, rivals
+from anonymatch.designs.parts import Array, Composition, Part
+from anonymatch.designs.random_graphs import Rival, rivals
 from anonymatch.designs.search import best, proof
+from anonymatch.designs.tuning import TUNING
 from anonymatch.graph import Graph, thumbnail
 
 __all__ = ["Design", "design"]
 
 METHODS = ("best", "paper")
 OBJECTIVES = ("matchings", "after_attack")
-
 _LN2 = math.log(2.0)
-_DIGITS = 10_000  # of a count that is multiplied out
 _LARGEST_LOG = 709.78  # of a float
-
-
-_DRAWN = 1000  # users up to whom a notebook shows the graph
 
 
 @total_ordering
@@ -68,7 +62,7 @@ class DesignCount(Count):
 
     def __str__(self) -> str:
         """Its digits where they are known and can be read; else as for any count."""
-        short = self.exact and self.log <= _DIGITS * math.log(10)
+        short = self.exact and self.log <= TUNING.digits * math.log(10)
         return _digits(int(self)) if short else super().__str__()
 
     def __int__(self) -> int:
@@ -114,8 +108,7 @@ class Design(Summarised):
     Examples
     --------
     >>> import anonymatch as am
-    >>> from anonymatch.designs.designer import design
-    >>> d = design(users=8, edges=24)
+    >>> d = am.design(users=8, edges=24)
     >>> print(d)
     8 users, 24 edges: 96 matchings (2^6.585), 80.8 % of the bound; complete 4 + 2 x complete 2
     >>> d.count.value, d.attack, am.count(d.graph()).value
@@ -194,7 +187,7 @@ class Design(Summarised):
     @cached_property
     def value(self) -> int | None:
         """The count in digits; None where it is not known exactly or has more than 10,000."""
-        if not self.exact or self.log > _DIGITS * math.log(10):
+        if not self.exact or self.log > TUNING.digits * math.log(10):
             return None
         return product([part.shape.count() ** part.number for part in self.parts])
 
@@ -242,8 +235,8 @@ class Design(Summarised):
 
         Examples
         --------
-        >>> from anonymatch.designs.designer import design
-        >>> design(users=6, edges=20, method="paper").graph().to_rows()
+        >>> import anonymatch as am
+        >>> am.design(users=6, edges=20, method="paper").graph().to_rows()
         ['111110', '111000', '111000', '000111', '000111', '000111']
         """
         return layout.graph(self.composition, spare=spare)
@@ -253,8 +246,8 @@ class Design(Summarised):
 
         Examples
         --------
-        >>> from anonymatch.designs.designer import design
-        >>> design(users=5, edges=13).assignment().tolist()
+        >>> import anonymatch as am
+        >>> am.design(users=5, edges=13).assignment().tolist()
         [0, 0, 0, 1, 1]
         """
         return layout.assignment(self.composition)
@@ -272,8 +265,8 @@ class Design(Summarised):
 
         Examples
         --------
-        >>> from anonymatch.designs.designer import design
-        >>> for rival in design(users=9, edges=27).rivals():
+        >>> import anonymatch as am
+        >>> for rival in am.design(users=9, edges=27).rivals():
         ...     print(rival)
         ring: 2^6.285402219 matchings
         random, exactly 27 edges: 2^2.704673802 matchings expected
@@ -285,27 +278,15 @@ class Design(Summarised):
 
     def to_dict(self) -> dict[str, object]:
         """Everything as plain values; long integers and fractions as text."""
-        return {
-            **{name: getattr(self, name) for name in ("users", "edges", "method", "objective")},
-            **{name: getattr(self, name) for name in ("case", "k", "r", "a", "b")},
+        names = "users edges method objective case k r a b parts spare exact count log log2 low"
+        names += " high bound ratio attack attack_log ratio_after_attack smallest_group proof note"
+        return {name: getattr(self, name) for name in names.split()} | {
             "parts": [
-                {
-                    "kind": part.kind,
-                    "size": part.size,
-                    "edges": part.edges,
-                    "number": part.number,
-                    "log": part.log,
-                }
+                {name: getattr(part, name) for name in ("kind", "size", "edges", "number", "log")}
                 for part in self.parts
             ],
-            "spare": self.spare,
-            "exact": self.exact,
             "count": None if self.value is None else _digits(self.value),
-            **{name: getattr(self, name) for name in ("log", "log2", "low", "high")},
-            **{name: getattr(self, name) for name in ("bound", "ratio")},
             "attack": None if self.attack is None else _text(self.attack),
-            **{name: getattr(self, name) for name in ("attack_log", "ratio_after_attack")},
-            **{name: getattr(self, name) for name in ("smallest_group", "proof", "note")},
         }
 
     def _figures(self) -> Figures:
@@ -321,7 +302,7 @@ class Design(Summarised):
         yield ("proof", self.proof, self.note)
 
     def _picture(self) -> str:
-        return thumbnail(self.graph()) if self.users <= _DRAWN else ""
+        return thumbnail(self.graph()) if self.users <= TUNING.drawn_users else ""
 
     def __str__(self) -> str:
         shown = " + ".join(
@@ -383,10 +364,9 @@ def design(
     Examples
     --------
     >>> import anonymatch as am
-    >>> from anonymatch.designs.designer import design
-    >>> design(users=10**7, edges=10**8).parts
+    >>> am.design(users=10**7, edges=10**8).parts
     (Part(shape=Near(size=10, forbidden=0), number=1000000),)
-    >>> [design(users=10, edges=40, method=name).count.value for name in ("best", "paper")]
+    >>> [am.design(users=10, edges=40, method=name).count.value for name in ("best", "paper")]
     [1968, 1936]
     """
     n, m = users_and_edges(users, edges)

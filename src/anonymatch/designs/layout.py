@@ -17,8 +17,8 @@ from anonymatch._native import LARGEST
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Call
-from anonymatch.designs.parts.part import Composition, Part
-from anonymatch.designs.parts.part_edges import Array, Cells, graph_of, spans
+from anonymatch.designs.parts import Array, Cells, Composition, Part, graph_of, spans
+from anonymatch.designs.tuning import TUNING
 from anonymatch.graph import Graph, files, limits
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["STREAMED", "assignment", "edges", "graph", "write"]
 
 STREAMED = (".csv", ".tsv", ".parquet")
-_PIECE = 1 << 20  # edges at a time
-_BYTES_AN_EDGE = 60  # while a graph is made
 
 
 def edges(design: Composition, *, spare: bool = True) -> Iterator[Cells]:
@@ -53,7 +51,7 @@ def graph(design: Composition, *, spare: bool) -> Graph:
             Call("write() it to", "save it as"),
             " a .csv or .parquet file instead",
         )
-    _check_memory(total * _BYTES_AN_EDGE, f"a graph of {total} edges")
+    _check_memory(total * TUNING.edge_bytes, f"a graph of {total} edges")
     pieces = list(edges(design, spare=spare))
     row, column = (np.concatenate([piece[i] for piece in pieces]) for i in (0, 1))
     return graph_of(design.users, (row, column))
@@ -85,15 +83,15 @@ def write(design: Composition, path: str | os.PathLike[str], *, spare: bool) -> 
 def _of_part(part: Part) -> Iterator[Cells]:
     """The edges of equal parts: several parts at a time, or a large part in several pieces."""
     shape, size = part.shape, part.size
-    if shape.edges > _PIECE:
-        users = max(1, _PIECE * size // shape.edges)
+    if shape.edges > TUNING.piece:
+        users = max(1, TUNING.piece * size // shape.edges)
         for copy in range(part.number):
             for first in range(0, size, users):
                 row, column = shape.cells(first, min(first + users, size))
                 yield copy * size + row, copy * size + column
         return
     row, column = shape.cells()
-    copies = max(1, _PIECE // shape.edges)
+    copies = max(1, TUNING.piece // shape.edges)
     for first in range(0, part.number, copies):
         offset = size * np.arange(first, min(first + copies, part.number))[:, None]
         yield (offset + row).ravel(), (offset + column).ravel()
@@ -110,8 +108,8 @@ def _above(design: Composition) -> Iterator[Cells]:
                 if not left:
                     return
                 taken = min(left, room)
-                for first in range(0, taken, _PIECE):
-                    more = min(_PIECE, taken - first)
+                for first in range(0, taken, TUNING.piece):
+                    more = min(TUNING.piece, taken - first)
                     yield spans(np.array([end + first]), np.array([more]), user)
                 left -= taken
             begin = end
@@ -126,8 +124,8 @@ def _frames(design: Composition, spare: bool) -> Iterator[pl.DataFrame]:
     import polars as pl
 
     if design.spare * spare or any(part.kind != "complete" for part in design.parts):
-        for first in range(0, design.users, _PIECE):
-            behaviours = np.arange(first, min(first + _PIECE, design.users))
+        for first in range(0, design.users, TUNING.piece):
+            behaviours = np.arange(first, min(first + TUNING.piece, design.users))
             nobody = pl.Series("user", [None], dtype=pl.Int64).new_from_index(0, len(behaviours))
             yield pl.DataFrame([nobody, pl.Series("behaviour", behaviours)])
     for row, column in edges(design, spare=spare):

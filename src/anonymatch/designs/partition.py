@@ -17,14 +17,19 @@ import numpy as np
 
 from anonymatch.base.logarithms import TERMS, Line, log_factorial, log_share, phi_difference, psi
 from anonymatch.counting import count, multiply, posterior
-from anonymatch.designs.parts.kinds import Near, Shape
-from anonymatch.designs.parts.part import Composition, Part
-from anonymatch.designs.parts.part_edges import Cells, graph_of, in_order, spans
+from anonymatch.designs.parts import (
+    Cells,
+    Composition,
+    Near,
+    Part,
+    Shape,
+    graph_of,
+    in_order,
+    spans,
+)
+from anonymatch.designs.tuning import TUNING
 
-__all__ = ["EXACT_UP_TO", "Layered", "Parameters", "equal_parts", "layered", "paper", "parameters"]
-
-EXACT_UP_TO = 24  # users of a part without a closed form that are still counted, in milliseconds
-_EDGE_BY_EDGE_UP_TO = 40  # users of a part with one whose edges are counted one by one
+__all__ = ["Layered", "Parameters", "equal_parts", "layered", "paper", "parameters"]
 
 
 def layered(size: int, edges: int) -> Shape:
@@ -64,7 +69,7 @@ class Layered:
 
     @property
     def exact(self) -> bool:
-        return self.closed or self.size <= EXACT_UP_TO
+        return self.closed or self.size <= TUNING.counted_users
 
     @property
     def share_logs(self) -> tuple[float, float]:
@@ -83,7 +88,7 @@ class Layered:
     def attack(self) -> Fraction | None:
         if self.edges <= 2 * self.size:
             return Fraction(1, _count(self))
-        if self.size > (_EDGE_BY_EDGE_UP_TO if self.closed else EXACT_UP_TO):
+        if self.size > (TUNING.attacked_users if self.closed else TUNING.counted_users):
             return None
         return _attack(self)
 
@@ -138,7 +143,7 @@ def _count(part: Layered) -> int:
 @lru_cache(maxsize=4096)
 def _share_logs(part: Layered) -> tuple[float, float]:
     size = part.size
-    if part.edges <= 2 * size or size <= EXACT_UP_TO:
+    if part.edges <= 2 * size or size <= TUNING.counted_users:
         share = math.log(_count(part)) - log_factorial(size)
         return share, share
     if part.closed:
@@ -161,11 +166,6 @@ def _attack(part: Layered) -> Fraction:
     squares = [value * value for value in probabilities.counts.by_edge.tolist()]
     least = min(sum(squares[a:b]) for a, b in pairwise(ends))
     return Fraction(least, _count(part) ** 2)
-
-
-_ALL_UP_TO = 2 * EXACT_UP_TO  # users for whom every number of parts is tried
-_WINDOW = 200  # numbers of parts tried around each place where the count may be largest
-_TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +205,11 @@ def paper(n: int, m: int) -> tuple[Composition, str]:
         return equal_parts(n, m, given.a), "as the paper defines it"
     line = Line(given.k)
     best: tuple[float, int, Composition] | None = None
-    everything = n <= _ALL_UP_TO
+    everything = n <= TUNING.all_numbers_users
     for number in range(n, 0, -1) if everything else _promising(n, m):
         parts = equal_parts(n, m, number)
         loss = parts.loss(line)
-        if best is None or loss + parts.doubt(line) < best[0] - _TIE:
+        if best is None or loss + parts.doubt(line) < best[0] - TUNING.close:
             best = loss, number, parts
     assert best is not None
     chosen = best[2]
@@ -264,6 +264,6 @@ def _promising(n: int, m: int) -> Iterator[int]:
         bend = (n - left // (size + 1)) // size
         for middle in {least, most, min(max(bend, least), most)}:
             if least <= most:
-                reach = min(size + 2, _WINDOW)
+                reach = min(size + 2, TUNING.numbers_of_parts)
                 numbers.update(range(max(least, middle - reach), min(most, middle + reach) + 1))
     return iter(sorted((c for c in numbers if 1 <= c <= n), reverse=True))

@@ -1,4 +1,4 @@
-"""What random graphs of the same cost have: expected counts, and counts of drawn samples."""
+"""Random graphs and rings with as many edges as a design: expected and sampled counts."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import whole
-from anonymatch.base.errors import InputError
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.logarithms import log_binomial, log_factorial, psi
 from anonymatch.counting import count
-from anonymatch.designs.parts.small import LARGEST, Bits, counts
-from anonymatch.designs.requests import users_and_edges
+from anonymatch.designs.bound import users_and_edges
+from anonymatch.designs.partition import layered
+from anonymatch.designs.parts import graph_of
+from anonymatch.designs.small import LARGEST, Bits, counts
+from anonymatch.designs.tuning import TUNING
 from anonymatch.graph import Graph
 
 __all__ = [
     "RandomDistribution",
+    "Rival",
     "StirlingComparison",
     "random_distribution",
     "random_expectation",
     "random_expectation_exact",
     "regular_expectation",
+    "rivals",
     "stirling_comparison",
 ]
-
-_SECONDS = 60.0  # for all samples together
-_AT_ONCE = 1 << 12  # small graphs counted in one call
 
 
 def random_expectation(n: int, k: float | None = None, *, edges: int | None = None) -> float:
@@ -202,7 +204,7 @@ def random_distribution(
     rng = np.random.default_rng(whole(seed, "seed"))
     counts: list[int] = []
     while len(counts) < samples:
-        number = min(_AT_ONCE, samples - len(counts)) if n <= LARGEST else 1
+        number = min(TUNING.samples_at_once, samples - len(counts)) if n <= LARGEST else 1
         drawn = [_draw(n, degree, m, rng) for _ in range(number)]
         counts += _counts(drawn, samples)
     return RandomDistribution(
@@ -227,8 +229,9 @@ def _counts(drawn: list[npt.NDArray[np.bool_]], samples: int) -> list[int]:
         powers = 1 << np.arange(n)
         matrices: list[Bits] = [tuple((cells @ powers).tolist()) for cells in drawn]
         return counts(matrices)
+    budget = TUNING.sample_seconds / samples
     graphs = (Graph.from_biadjacency(cells) for cells in drawn)
-    return [int(count(graph, exact=True, budget=_SECONDS / samples).value) for graph in graphs]
+    return [int(count(graph, exact=True, budget=budget).value) for graph in graphs]
 
 
 def _request(n: object, k: object, edges: object) -> tuple[int, float, int | None]:
@@ -245,3 +248,78 @@ def _request(n: object, k: object, edges: object) -> tuple[int, float, int | Non
     if not 0 <= k <= users:
         raise InputError(f"k, edges a user on average, must be 0 to {users}, not {k!r}")
     return users, k, None  # type: ignore[return-value]
+
+
+# ---- rivals of a design
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A graph or a kind of random graph, and the natural log of its count.
+
+    Attributes
+    ----------
+    name : str
+    low, high : float
+        Equal when the log is known exactly, else proven bounds.
+    expected : bool
+        Whether it is the log of an expected count.
+
+    Examples
+    --------
+    >>> rivals(6, 18)[0].log == math.log(20)
+    True
+    """
+
+    name: str
+    low: float
+    high: float
+    expected: bool = False
+
+    @property
+    def log(self) -> float:
+        return self.low
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+    def __str__(self) -> str:
+        low, high = (f"2^{log / math.log(2):.10g}" for log in (self.low, self.high))
+        amount = f"{low} matchings" if self.exact else f"{low} to {high} matchings"
+        return f"{self.name}: {amount}{' expected' if self.expected else ''}"
+
+
+def rivals(n: int, m: int) -> tuple[Rival, ...]:
+    """A ring (the paper's layers in one part) and random graphs with m edges.
+
+    Random graphs of equal degrees join stubs at random, where that makes few parallel edges.
+
+    Examples
+    --------
+    >>> [rival.name for rival in rivals(100, 500)]
+    ['ring', 'random, exactly 500 edges', 'random, equal degrees']
+    """
+    n, m = users_and_edges(n, m)
+    by_probability = random_expectation(n, edges=m)
+    graphs = [
+        _ring(n, m),
+        Rival(f"random, exactly {m} edges", by_probability, by_probability, expected=True),
+    ]
+    k, r = divmod(m, n)
+    if r == 0 and k * k <= n:  # denser, its parallel edges make it another kind of graph
+        regular = regular_expectation(n, m)
+        graphs.append(Rival("random, equal degrees", regular, regular, expected=True))
+    return tuple(graphs)
+
+
+def _ring(n: int, m: int) -> Rival:
+    shape = layered(n, m)
+    if not shape.exact and m <= TUNING.ring_edges:
+        try:
+            answer = count(graph_of(n, shape.cells()), exact=True, budget=TUNING.ring_seconds)
+            return Rival("ring", answer.log, answer.log)
+        except BudgetError:
+            pass
+    low, high = (log_factorial(n) + share for share in shape.share_logs)
+    return Rival("ring", low, high)

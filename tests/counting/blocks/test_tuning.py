@@ -12,20 +12,22 @@ import anonymatch as am
 from anonymatch.attacks import tuning as of_attacks
 from anonymatch.counting.blocks import tuning as of_counting
 from anonymatch.counting.blocks.tuning import TUNING, Tuning, tuned, tuning
+from anonymatch.designs import tuning as of_designs
 
 
 @pytest.mark.parametrize(
     ("room", "kind", "name"),
     [
-        (Path(of_counting.__file__).parents[1], Tuning, "tuning"),
-        (Path(of_attacks.__file__).parent, of_attacks.AttackTuning, "attack_tuning"),
+        (Path(of_counting.__file__).parents[1], Tuning, "tuning()"),
+        (Path(of_attacks.__file__).parent, of_attacks.AttackTuning, "attack_tuning()"),
+        (Path(of_designs.__file__).parent, of_designs.DesignTuning, "TUNING."),
     ],
 )
 def test_every_number_is_used(room: Path, kind: Any, name: str) -> None:
     code = "".join(path.read_text() for path in room.rglob("*.py") if path.name != "tuning.py")
     unused = [one.name for one in fields(kind) if f".{one.name}" not in code]
 
-    assert f"{name}()" in code
+    assert name in code
     assert unused == []
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, weighted_matrices
 
 import anonymatch as am
-from anonymatch.designs.parts.kinds import Near, Searched
-from anonymatch.designs.parts.part import Part
+from anonymatch.designs.parts import Near, Part, Searched
 from anonymatch.report import drawings
 from anonymatch.report.drawings.geometry import hull, round_curve
 from anonymatch.report.drawings.svg import Picture, element

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.report.html.boxes import cut, overlapping, text_boxes
 
 import anonymatch as am
-from anonymatch.designs.parts.kinds import Near
-from anonymatch.designs.parts.part import Part
+from anonymatch.designs import Near, Part
 from anonymatch.report import drawings
 from anonymatch.report.drawings.density import density
 from anonymatch.report.drawings.svg import Picture, text

@@ -36,7 +36,7 @@ def parts(chosen: Sequence[Part], *, spare: int = 0, title: str = "") -> Picture
 
     Examples
     --------
-    >>> from anonymatch.designs.parts.kinds import Near
+    >>> from anonymatch.designs import Near
     >>> parts([Part(Near(7), 1428571), Part(Near(3), 1)], spare=2).words
     '1,428,571 parts of 7 users and 49 edges (complete). 1 part of 3 users and 9 edges (complete). 2
     spare edges are in no part.'

@@ -14,12 +14,9 @@ from tests.strategies import edge_truth, precise_log
 import anonymatch as am
 from anonymatch.counting.reference import permanent
 from anonymatch.designs.partition import Layered, layered
-from anonymatch.designs.parts.items import catalogue, items
-from anonymatch.designs.parts.kinds import Near, Searched, Shape
-from anonymatch.designs.parts.linked import Linked, Necklace
-from anonymatch.designs.parts.part import exposes
-from anonymatch.designs.parts.part_edges import graph_of
-from anonymatch.designs.parts.small import counts, tally
+from anonymatch.designs.parts import Linked, Near, Necklace, Searched, Shape, exposes, graph_of
+from anonymatch.designs.search import catalogue, items
+from anonymatch.designs.small import counts, tally
 
 
 @st.composite

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,19 +13,172 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.one_exposure import Exposure, allow_splits, expose_one
-from anonymatch.attacks.position import Field, Position
-from anonymatch.attacks.residual import Residuals, Whole
+from anonymatch.attacks.position import Position
+from anonymatch.attacks.residual import Residuals, Spot, Whole, log_of_share
 from anonymatch.attacks.result import Left
+from anonymatch.attacks.tuning import attack_tuning
+from anonymatch.base.errors import InputError
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import label
 from anonymatch.counting import Count, count
 from anonymatch.graph import Graph, require_matching
 from anonymatch.running import Budget, tells_misfits
 
-__all__ = ["Exposures", "exposure", "exposures"]
+__all__ = ["Exposure", "Exposures", "Outcome", "exposure", "exposures"]
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """One of the behaviours that a user may have done, and what is left if it is revealed.
+
+    Attributes
+    ----------
+    behaviour
+    probability : Fraction or float
+        That the user did it.
+    newly_forced : dict
+        Other users who would be identified, with what they did.
+    edges_left : int
+        Edges of the other users that would still be in some matching.
+    log : float
+        Natural log of the matchings left.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> one = am.exposure(am.Graph.from_rows(["110", "111", "011"]), 0).outcomes[1]
+    >>> one.behaviour, one.probability, one.left, one.newly_forced
+    (1, Fraction(1, 3), 1, {1: 0, 2: 2})
+    """
+
+    behaviour: Hashable
+    probability: Fraction | float
+    newly_forced: Mapping[Hashable, Hashable]
+    edges_left: int
+    log: float
+    matchings: Left = field(repr=False)
+
+    @property
+    def left(self) -> int | Fraction | float:
+        """Matchings left: an int when exact (a Fraction for weighted graphs)."""
+        return self.matchings.number
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Exposure:
+    """What falls when one user is exposed, on average and for each behaviour.
+
+    Attributes
+    ----------
+    user
+    share : Fraction or float
+        Share of the matchings that is left on average: exp of minus the Rényi-2 entropy. 1 for a
+        user who is identified already.
+    log_expected_left : float
+        Natural log of the expected number of matchings left.
+    expected_log : float
+        Expected natural log of the matchings left.
+    best_guess : float
+        Probability of the most likely behaviour.
+    edges_removed : float
+        Expected number of edges of the graph that leave it with the user and the behaviour.
+    expected_forced : Fraction or float
+        How many other users are identified by it, on average.
+    outcomes : tuple of Outcome
+        One for each behaviour of the user that is in some matching.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.exposure(am.Graph.from_rows(["110", "111", "011"]), 1)
+    >>> found.expected_left, found.expected_forced, found.edges_removed
+    (Fraction(1, 1), Fraction(2, 1), 4.333)
+    """
+
+    user: Hashable
+    share: Fraction | float
+    log_expected_left: float
+    expected_log: float
+    best_guess: float
+    edges_removed: float
+    expected_forced: Fraction | float
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    expectation: Left = field(repr=False)
+
+    @property
+    def expected_left(self) -> Fraction | float:
+        """Expected number of matchings left: a Fraction when exact."""
+        return self.expectation.value
+
+    def __getitem__(self, behaviour: Hashable) -> Outcome:
+        for outcome in self.outcomes:
+            if outcome.behaviour == behaviour:
+                return outcome
+        raise InputError(
+            f"user {self.user!r} cannot have done {behaviour!r}: that pair is in no matching"
+        )
+
+
+def _expose_one(whole: Whole, start: Count, user: int) -> Exposure:
+    """What falls when a user, by index, is exposed before everybody else."""
+    graph, spot = whole.graph, whole.spot(user)
+    edges = spot.shape.edges_of(spot.user)
+    outcomes = tuple(_outcomes(whole, start, spot))
+    probabilities = [outcome.probability for outcome in outcomes]
+    log = start.log + log_of_share(spot.share)
+    degrees = graph.behaviour_degrees[[spot.behaviour(edge) for edge in edges]]
+    removed = float(np.dot([float(probability) for probability in probabilities], degrees))
+    forced = (outcome.probability * len(outcome.newly_forced) for outcome in outcomes)
+    return Exposure(
+        user=graph.users[user],
+        share=spot.share,
+        log_expected_left=log,
+        expected_log=start.log - spot.entropy,
+        best_guess=float(max(probabilities)),
+        edges_removed=removed + int(graph.degrees[user]) - 1,
+        expected_forced=sum(forced, Fraction(0)),
+        outcomes=outcomes,
+        expectation=Left(start, (), 0, spot.share, log),
+    )
+
+
+def _outcomes(whole: Whole, start: Count, spot: Spot) -> Iterator[Outcome]:
+    graph, names, shape = whole.graph, whole.graph.behaviours, spot.shape
+    users, behaviours = spot.block.users, spot.block.behaviours
+    groups = spot.groups()
+    _allow_splits(whole, len(groups) * shape.graph.n_edges)
+    splits = whole.owner.splits(shape, [edges[0] for edges in groups])
+    known = {
+        edge: (edges[0], split)
+        for edges, split in zip(groups, splits, strict=True)
+        for edge in edges
+    }
+    for edge, (other, split) in sorted(known.items()):
+        probability = shape.probability(edge)
+        log = start.log + log_of_share(probability)
+        mine, its = spot.behaviour(edge), spot.behaviour(other)
+        # Behaviours that are alike change places: who gets this one there gets the other here.
+        pairs = sorted(
+            (int(users[u]), its if (name := int(behaviours[b])) == mine else name)
+            for u, b in split.forced
+        )
+        yield Outcome(
+            behaviour=names[mine],
+            probability=probability,
+            newly_forced={graph.users[u]: names[b] for u, b in pairs},
+            edges_left=len(whole.table.edges) + split.n_edges - shape.graph.n_edges,
+            log=log,
+            matchings=Left(start, (), 0, probability, log),
+        )
+
+
+def _allow_splits(whole: Whole, cells: float) -> None:
+    """Refuse to look at so many edges of residual graphs if the budget does not allow it."""
+    seconds, budget = attack_tuning().cell * cells, whole.owner.budget
+    if not budget.allows(seconds, 0.0):
+        raise budget.refusal("saying who would be identified", seconds, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -71,7 +224,7 @@ class Exposures(Summarised):
     edges_removed: Floats = field(repr=False)
     best: tuple[Hashable, ...]
     best_share: Fraction | float
-    position: Position = field(repr=False)
+    whole: Whole = field(repr=False)
 
     @cached_property
     def log_expected_left(self) -> Floats:
@@ -84,7 +237,7 @@ class Exposures(Summarised):
         """Expected matchings left: Fractions when exact. Long to write down for a large graph."""
         start = self.start
         return [
-            Left(start, (), 0, _share(self.position, user), log).value
+            Left(start, (), 0, self.whole.spot(user).share, log).value
             for user, log in enumerate(self.log_expected_left.tolist())
         ]
 
@@ -97,10 +250,10 @@ class Exposures(Summarised):
         BudgetError
             If that is predicted to cost more than is left of the budget.
         """
-        return _expected_forced(self.position.field)
+        return _expected_forced(self.whole)
 
     def __getitem__(self, user: Hashable) -> Exposure:
-        return expose_one(self.graph, self.start, self.position, self.graph.user_index(user))
+        return _expose_one(self.whole, self.start, self.graph.user_index(user))
 
     def __len__(self) -> int:
         return self.graph.n_users
@@ -186,22 +339,20 @@ def exposures(
     >>> print(found)
     exposing users 0, 1, 2, 3 leaves 0.25 of 2^4.585 matchings on average
     """
+    require_matching(graph)
     shapes = Residuals(exact=exact, budget=budget, executor=executor)
-    whole = _whole(graph, shapes)
-    field = Field(shapes, whole, lambda shape: shape.least_share)
-    position = Position(field)
+    whole = shapes.whole(graph)
+    shapes.solve_whole(whole)
+    position = Position(whole, lambda shape: shape.least_share)
     start = count(graph, exact=exact, budget=budget, executor=executor)
-    shares, entropies, guesses = (
-        np.ones(graph.n_users),
-        np.zeros(graph.n_users),
-        np.ones(graph.n_users),
-    )
-    probabilities = np.zeros(graph.n_edges)
-    for shape, _, users in whole.members():
+    shares, guesses = np.ones(graph.n_users), np.ones(graph.n_users)
+    entropies, probabilities = np.zeros(graph.n_users), np.zeros(graph.n_edges)
+    for shape, blocks, users in whole.members():
         shares[users] = shape.float_shares
         entropies[users] = shape.entropies
         guesses[users] = shape.best_guesses
-    _put_probabilities(whole, probabilities)
+        cells = whole.table.edge_offsets[blocks][:, None] + np.arange(shape.graph.n_edges)
+        probabilities[whole.table.edges[cells]] = shape.answer.probabilities
     best_share: Fraction | float = Fraction(1)
     best = list(range(graph.n_users))
     if position.in_doubt:
@@ -217,7 +368,7 @@ def exposures(
         edges_removed=_frozen(_edges_removed(graph, probabilities)),
         best=tuple(graph.users[user] for user in best),
         best_share=best_share,
-        position=position,
+        whole=whole,
     )
 
 
@@ -265,37 +416,16 @@ def exposure(
     >>> found["x"].newly_forced, found["x"].left
     ({'ann': 'y'}, 1)
     """
-    shapes = Residuals(exact=exact, budget=budget, executor=executor)
     number = graph.user_index(user)
-    position = Position(Field(shapes, _whole(graph, shapes, solved=False), None))
-    start = count(graph, exact=exact, budget=budget, executor=executor)
-    return expose_one(graph, start, position, number)
-
-
-def _whole(graph: Graph, shapes: Residuals, *, solved: bool = True) -> Whole:
     require_matching(graph)
-    whole = shapes.whole(graph)
-    if solved:
-        shapes.solve_whole(whole)
-    return whole
+    whole = Residuals(exact=exact, budget=budget, executor=executor).whole(graph)
+    start = count(graph, exact=exact, budget=budget, executor=executor)
+    return _expose_one(whole, start, number)
 
 
 def _frozen(values: Floats) -> Floats:
     values.setflags(write=False)
     return values
-
-
-def _share(position: Position, user: int) -> Fraction | float:
-    spot = position.spot(user)
-    return Fraction(1) if spot is None else spot.share
-
-
-def _put_probabilities(whole: Whole, probabilities: Floats) -> None:
-    """The probability of every edge of the graph."""
-    table = whole.table
-    for shape, blocks, _ in whole.members():
-        cells = table.edge_offsets[blocks][:, None] + np.arange(shape.graph.n_edges)
-        probabilities[table.edges[cells]] = shape.answer.probabilities
 
 
 def _edges_removed(graph: Graph, probabilities: Floats) -> Floats:
@@ -308,17 +438,17 @@ def _edges_removed(graph: Graph, probabilities: Floats) -> Floats:
     return of_behaviour.astype(np.float64) + (graph.degrees - 1)
 
 
-def _expected_forced(field: Field) -> Floats:
+def _expected_forced(whole: Whole) -> Floats:
     """For every user; edges to behaviours that are alike are looked at once."""
-    expected = np.zeros(field.whole.graph.n_users)
-    shapes = [shape for shape in field.whole.shapes if not shape.settled]
+    expected = np.zeros(whole.graph.n_users)
+    shapes = [shape for shape in whole.shapes if not shape.settled]
     cells = (shape.graph.n_edges * len(np.unique(shape.outcomes)) for shape in shapes)
-    allow_splits(field, math.fsum(cells))
-    for shape, _, users in field.whole.members():
+    _allow_splits(whole, math.fsum(cells))
+    for shape, _, users in whole.members():
         if shape.settled:
             continue
         _, first, inverse = np.unique(shape.outcomes, return_index=True, return_inverse=True)
-        splits = field.shapes.splits(shape, first.tolist())
+        splits = whole.owner.splits(shape, first.tolist())
         forced = np.array([len(split.forced) for split in splits], dtype=np.float64)[inverse]
         expected[users] = np.add.reduceat(
             shape.answer.probabilities * forced, shape.graph.indptr[:-1]

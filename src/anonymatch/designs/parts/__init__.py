@@ -1,1 +1,0 @@
-"""Parts that designs are made of: their kinds, edges and counts."""
