@@ -8,7 +8,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.paper import as_html, as_latex, as_text, check, escape_latex
-from anonymatch.paper.catalogue import QUESTIONS
+from anonymatch.paper.checking import all_questions
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_special_characters_are_no_commands() -> None:
 
 
 def test_every_title_and_statement_can_be_shown_in_all_three_forms() -> None:
-    for question in QUESTIONS:
+    for question in all_questions():
         for sentence in (question.title, question.statement):
             assert "$" not in as_text(sentence)
             assert "\\" not in as_text(sentence)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anonymatch.attacks import adaptive
-from anonymatch.paper.play import play
+from anonymatch.paper.question import play
 from anonymatch.paper.small_graphs import survey
 from anonymatch.running.budget import Execution
 

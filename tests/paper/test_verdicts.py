@@ -16,27 +16,19 @@ from anonymatch.paper import (
     appendices,
     asymptotics,
     construction,
-    duels,
-    equity,
     exposing,
     foundations,
     named_graphs,
     optimality,
     pictures,
-    randomness,
-    robustness,
-    steps,
 )
 from anonymatch.paper.appendices import Proof
-from anonymatch.paper.catalogue import QUESTIONS
-from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.evidence import plain
-from anonymatch.paper.exact_comparisons import compare, degree_sequences, precise
-from anonymatch.paper.named_graphs import PartitionGraph
+from anonymatch.paper.checking import all_questions
+from anonymatch.paper.named_graphs import PartitionGraph, compare, degree_sequences, precise
 from anonymatch.paper.pictures import Ellipse
-from anonymatch.paper.question import judge, trial
+from anonymatch.paper.question import ClaimContext, judge, plain, trial
 
-ASK = {question.id: question.ask for question in QUESTIONS}
+ASK = {question.id: question.ask for question in all_questions()}
 
 
 def verdict(name: str, run: ClaimContext | None = None) -> Verdict:
@@ -100,17 +92,17 @@ Patch = tuple[str, object, dict[str, object], Verdict]
 PATCHES: list[Patch] = [
     (
         "equity-difference",
-        equity,
-        {"paper_difference": equity.corrected_difference},
+        construction,
+        {"paper_difference": construction.corrected_difference},
         Verdict.HOLDS,
     ),
     (
         "equity-difference",
-        equity,
-        {"corrected_difference": equity.paper_difference},
+        construction,
+        {"corrected_difference": construction.paper_difference},
         Verdict.FAILS,
     ),
-    ("two-sizes", equity, {"two_sizes": lambda n, k, d: n - k * d < d}, Verdict.HOLDS),
+    ("two-sizes", construction, {"two_sizes": lambda n, k, d: n - k * d < d}, Verdict.HOLDS),
     ("crown-count", construction, {"series_of_crown": lambda k: k}, Verdict.FAILS),
     ("theorem-limit", asymptotics, {"FAMILIES": {"b = 1": lambda k: 1}}, Verdict.HOLDS),
     ("theorem-limit", asymptotics, {"FAMILIES": {"b = k - 1": lambda k: k - 1}}, Verdict.FAILS),
@@ -123,37 +115,37 @@ PATCHES: list[Patch] = [
     ),
     (
         "stirling",
-        randomness,
+        asymptotics,
         {
-            "printed_expectation": randomness.corrected_expectation,
-            "printed_bound": randomness.corrected_bound,
+            "printed_expectation": asymptotics.corrected_expectation,
+            "printed_bound": asymptotics.corrected_bound,
         },
         Verdict.HOLDS,
     ),
-    ("stirling", randomness, {"below_bound": lambda n, k: k < 3}, Verdict.FAILS),
-    ("random-expectation", randomness, {"expectation": lambda n, p: 1}, Verdict.FAILS),
-    ("random-degrees", randomness, {"near_share": lambda n, k: 0.5}, Verdict.FAILS),
+    ("stirling", asymptotics, {"below_bound": lambda n, k: k < 3}, Verdict.FAILS),
+    ("random-expectation", asymptotics, {"expectation": lambda n, p: 1}, Verdict.FAILS),
+    ("random-degrees", asymptotics, {"near_share": lambda n, k: 0.5}, Verdict.FAILS),
     (
         "random-degrees",
-        randomness,
+        asymptotics,
         {"near_share": lambda n, k: 1.0, "nobody_isolated": lambda n, k: 1.0},
         Verdict.HOLDS,
     ),
     (
         "lemma-deanonymisation",
-        robustness,
-        {"regular_duels": lambda: [duels.Duel("K44 + 2 K22", partition([4, 2, 2]))]},
+        optimality,
+        {"regular_duels": lambda: [named_graphs.Duel("K44 + 2 K22", partition([4, 2, 2]))]},
         Verdict.HOLDS,
     ),
     ("remaining-optimal", exposing, {"attains_bound": lambda graph: False}, Verdict.FAILS),
-    ("lemma-equity", equity, {"not_larger": lambda degrees: False}, Verdict.FAILS),
+    ("lemma-equity", construction, {"not_larger": lambda degrees: False}, Verdict.FAILS),
     ("definition-bipartite", foundations, {"odd_cycle": lambda e, n: False}, Verdict.FAILS),
     ("theorem-permanent", foundations, {"edge_sets": lambda graph: 1}, Verdict.FAILS),
     ("appendix-power-mean", appendices, {"power_mean": lambda *_: True}, Verdict.HOLDS),
     ("appendix-product", appendices, {"by_entries": lambda proof: -1}, Verdict.FAILS),
     ("appendix-induction", appendices, {"inductive_bound": lambda *_: (1, 1)}, Verdict.FAILS),
     ("appendix-exponent", appendices, {"collects": lambda *_: False}, Verdict.FAILS),
-    ("many-steps", steps, {"beaten": lambda *_: []}, Verdict.HOLDS),
+    ("many-steps", exposing, {"beaten": lambda *_: []}, Verdict.HOLDS),
     ("removing-edges", optimality, {"bound_is_attained": lambda *_: True}, Verdict.HOLDS),
 ]
 
@@ -201,7 +193,7 @@ def better_later(run: ClaimContext) -> None:
 def isolated_are_left_out(run: ClaimContext) -> None:
     for n in range(1, 6):
         finding = run.survey(n)
-        some = (foundations.degrees_of(finding) > 0).all(axis=0)
+        some = (finding.degrees > 0).all(axis=0)
         for name in ("keys", "edges", "matchings", "through"):
             object.__setattr__(finding, name, getattr(finding, name)[some])
 
@@ -230,11 +222,13 @@ def test_wrong_counts_have_another_verdict(
 
 def test_formulas_are_told_apart_in_the_last_digits() -> None:
     def nearly(a: Decimal) -> Decimal:
-        return equity.true_difference(a) + Decimal(10) ** -39
+        return construction.true_difference(a) + Decimal(10) ** -39
 
-    assert equity.same_to_all_digits(equity.corrected_difference, equity.true_difference, 7)
-    assert not equity.same_to_all_digits(nearly, equity.true_difference, 7)
-    assert float(precise(equity.true_difference, 2)) == pytest.approx(-0.0959, abs=1e-4)
+    assert construction.same_to_all_digits(
+        construction.corrected_difference, construction.true_difference, 7
+    )
+    assert not construction.same_to_all_digits(nearly, construction.true_difference, 7)
+    assert float(precise(construction.true_difference, 2)) == pytest.approx(-0.0959, abs=1e-4)
 
 
 def test_roots_are_compared_exactly() -> None:
@@ -266,17 +260,17 @@ def test_lines_of_the_proof_on_single_matrices() -> None:
 
 
 def test_bounds_between_whole_numbers_of_edges_lie_between() -> None:
-    low, middle, high = (robustness.log_bound(5, m)[0] for m in (10, 12, 15))
-    value, root = robustness.log_bound(5, 12)[1]
+    low, middle, high = (optimality.log_bound(5, m)[0] for m in (10, 12, 15))
+    value, root = optimality.log_bound(5, 12)[1]
 
     assert low < middle < high
     assert np.log(float(value)) / root == pytest.approx(middle)
 
 
 def test_a_graph_is_over_the_bound_only_if_every_user_is() -> None:
-    assert robustness._against([6, 6, 6, 6], (6, 1)) == 0
-    assert robustness._against([6, 6, 6, 6], (5, 1)) == 1
-    assert robustness._against([6, 6, 6, 6], (37, 2)) == -1
+    assert optimality._against([6, 6, 6, 6], (6, 1)) == 0
+    assert optimality._against([6, 6, 6, 6], (5, 1)) == 1
+    assert optimality._against([6, 6, 6, 6], (37, 2)) == -1
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 10), (7, 21), (7, 22), (6, 20), (8, 24)])

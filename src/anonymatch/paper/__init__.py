@@ -4,10 +4,19 @@
 """
 
 from anonymatch.paper.checking import check, questions
-from anonymatch.paper.claim import GROUPS, Checks, Claim, Evidence, Typeset, Verdict
+from anonymatch.paper.claim import (
+    GROUPS,
+    PUBLICATION,
+    WORDS,
+    Checks,
+    Claim,
+    Evidence,
+    Publication,
+    Typeset,
+    Verdict,
+)
 from anonymatch.paper.notation import as_html, as_latex, as_text, escape_latex
 from anonymatch.paper.pictures import Ellipse, Point, inside, permutation, picture
-from anonymatch.paper.publication import PUBLICATION, WORDS, Publication
 
 __all__ = [
     "GROUPS",

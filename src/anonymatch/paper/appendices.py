@@ -14,14 +14,8 @@ from anonymatch.counting import matchings as listed
 from anonymatch.designs import avoiding_share_log
 from anonymatch.graph import Graph
 from anonymatch.paper.asymptotics import tends_to
-from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.evidence import table
-from anonymatch.paper.exact_comparisons import Power, bound_power, compare
-from anonymatch.paper.question import Finding, judge, question, trial
-
-__all__ = ["QUESTIONS"]
-
-_USERS = 4  # of graphs on which lines of the proof are tried
+from anonymatch.paper.named_graphs import Power, bound_power, compare
+from anonymatch.paper.question import ClaimContext, Finding, judge, question, table, trial
 
 
 @dataclass(frozen=True)
@@ -52,16 +46,13 @@ class Proof:
 
 
 def proofs(run: ClaimContext) -> list[Proof]:
-    """All small matrices with a positive permanent."""
+    """All matrices of up to four rows with a positive permanent."""
     return [
         Proof.of(survey.rows(index))
-        for survey in map(run.survey, range(1, _USERS + 1))
+        for survey in map(run.survey, range(1, 5))
         for index in range(len(survey.keys))
         if survey.matchings[index]
     ]
-
-
-_SCOPE = f"every matrix of up to {_USERS} rows with a positive permanent"
 
 
 # ---- the power-mean step
@@ -78,18 +69,7 @@ def power_mean(proof: Proof, i: int, everywhere: bool) -> bool:
     return bool(total**total <= proof.sums[i] ** total * right)
 
 
-@question(
-    "appendix-power-mean",
-    42,
-    section="Appendix I",
-    title="The power-mean step",
-    kind="appendix",
-    statement=r"$((\per A_{i1} + \dots + \per A_{in})/r_i)^{\per A_{i1} + \dots + \per A_{in}}$ "
-    "is at "
-    r"most the product of $\per(A_{ik})^{\per(A_{ik})}$ over $k$ with $a_{ik} = 1$.",
-    seconds=0.1,
-    needs="survey",
-)
+@question("appendix-power-mean")
 def appendix_power_mean(run: ClaimContext) -> Finding:
     """The sum over all columns, and over those with an entry."""
     cases = [(proof, i) for proof in proofs(run) for i in proof.users]
@@ -97,13 +77,10 @@ def appendix_power_mean(run: ClaimContext) -> Finding:
     corrected = trial(cases, lambda proof, i: power_mean(proof, i, False))
     first = Proof.of(("10", "11"))
     return Finding(
-        verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="The sums run over $k$ with $a_{ik} = 1$ (and a bracket is missing).",
+        judge(paper.holds, corrected=corrected.holds),
         finding=f"With sums over all columns it holds for {paper} rows, over those with an entry "
-        f"for "
-        f"{corrected}. Smallest: the first row of 10/11 with minors {first.minors[0]} "
+        f"for {corrected}. Smallest: the first row of 10/11 with minors {first.minors[0]} "
         f"{'passes' if power_mean(first, 0, True) else 'fails'} as printed.",
-        searched=f"{_SCOPE}, in whole numbers",
         counterexample=None if power_mean(first, 0, True) else first.rows,
     )
 
@@ -133,18 +110,7 @@ def by_permutations(proof: Proof, columns: Sequence[int] | None = None) -> int:
     )
 
 
-@question(
-    "appendix-product",
-    43,
-    section="Appendix I",
-    title="The product over permutations",
-    kind="appendix",
-    statement=r"The product of $\per(A_{ik})^{\per(A_{ik})}$ over entries equals the product "
-    "over $i$ "
-    r"and $\nu$ in $S$ of $\per(A_{ik})$.",
-    seconds=0.1,
-    needs="survey",
-)
+@question("appendix-product")
 def appendix_product(run: ClaimContext) -> Finding:
     """On the right k has no meaning: try every fixed column, and the column of the permutation."""
     cases = [(proof,) for proof in proofs(run)]
@@ -156,12 +122,9 @@ def appendix_product(run: ClaimContext) -> Finding:
     )
     corrected = trial(cases, lambda proof: by_entries(proof) == by_permutations(proof))
     return Finding(
-        verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected=r"$\per(A_{i \nu_i})$",
+        judge(paper.holds, corrected=corrected.holds),
         finding=f"With the column nu_i both are equal for {corrected} matrices; with any one "
-        f"column "
-        f"k, the best for each matrix, for {paper}.",
-        searched=f"{_SCOPE}, in whole numbers",
+        f"column k, the best for each matrix, for {paper}.",
         counterexample=paper.failed[0][0].rows if paper.failed else None,
     )
 
@@ -193,18 +156,7 @@ def induction_holds(proof: Proof, i: int, nu: tuple[int, ...], printed: bool) ->
     return compare((left, 1), bound) <= 0
 
 
-@question(
-    "appendix-induction",
-    44,
-    section="Appendix I",
-    title="The inductive step",
-    kind="appendix",
-    statement=r"By induction the product over $\nu$ of $\per(A_{ik})$ is at most the product of "
-    r"$(r_j!)^{1/r_j}$ over $j$ with $a_{j \nu_j} = 0$ and of $((r_j-1)!)^{1/(r_j-1)}$ over "
-    r"$j$ with $a_{j \nu_j} = 1$, $j \ne i$.",
-    seconds=0.15,
-    needs="survey",
-)
+@question("appendix-induction")
 def appendix_induction(run: ClaimContext) -> Finding:
     """Both lines for every row and permutation."""
     cases = [(proof, i, nu) for proof in proofs(run) for i in proof.users for nu in proof.matchings]
@@ -212,12 +164,9 @@ def appendix_induction(run: ClaimContext) -> Finding:
     corrected = trial(cases, lambda proof, i, nu: induction_holds(proof, i, nu, printed=False))
     always = trial(cases, lambda proof, i, nu: proof.has(i, nu[i]))
     return Finding(
-        verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected=r"$\per(A_{i \nu_i})$, without a product over $\nu$, and $a_{j \nu_i}$ in the "
-        "conditions, here and in the next two displays.",
+        judge(paper.holds, corrected=corrected.holds),
         finding=f"As printed it is true for {paper} rows and permutations (a_(j nu_j) is 1 for "
         f"{always}), corrected for {corrected}.",
-        searched=f"{_SCOPE}, every row and permutation, in whole numbers",
         counterexample=paper.failed[0][0].rows if paper.failed else None,
     )
 
@@ -233,16 +182,7 @@ def collects(n: int, r: int, exponent: Fraction) -> bool:
     return left == Fraction(math.factorial(r) ** n) / Fraction(r) ** r
 
 
-@question(
-    "appendix-exponent",
-    45,
-    section="Appendix I",
-    title="Exponents and denominators",
-    kind="appendix",
-    statement=r"The products collect to $(r_j!)^{(n-r_j)/r_j} (r_j-1)!^{(r_j-1)/r_j-1}$, and the "
-    "factors "
-    r"are $(r_1!)^{n/r_1}/r_1$, $(r_2!)^{n/r_2}/r_1$, $\dots$",
-)
+@question("appendix-exponent")
 def appendix_exponent(run: ClaimContext) -> Finding:
     """Both exponents and both denominators on numbers."""
     cases = [(n, r) for n in range(1, 9) for r in range(1, n + 1)]
@@ -253,14 +193,10 @@ def appendix_exponent(run: ClaimContext) -> Finding:
     denominator = trial(pairs, lambda a, b: Fraction(a * b, a * a) == 1)
     right_one = trial(pairs, lambda a, b: Fraction(a * b, a * b) == 1)
     return Finding(
-        verdict=judge(
-            printed.holds and denominator.holds, corrected=corrected.holds and right_one.holds
-        ),
-        corrected="The exponent is $(r_j-1)/(r_j-1) = 1$, and the second denominator is $r_2$.",
+        judge(printed.holds and denominator.holds, corrected=corrected.holds and right_one.holds),
         finding=f"The printed exponent is right for {printed} pairs (n, r), 1 for {corrected}; the "
         f"denominators cancel for {denominator} pairs (r_1, r_2) as printed and {right_one} with "
         "r_2.",
-        searched="n up to 8 and row sums up to 8, in fractions",
     )
 
 
@@ -298,17 +234,7 @@ def statements(n: int) -> Iterator[tuple[str, bool]]:
     yield "no fixed points: 1/2! - 1/3! + ...", Fraction(counts[0], all_of_them) == none
 
 
-@question(
-    "appendix-fixed-points",
-    46,
-    section="Appendix II",
-    title="Fixed points of a permutation",
-    kind="appendix",
-    statement="The probabilities of $n$, $n-1$, $n-2$ and no fixed points of a random "
-    "permutation, the "
-    "terms $1/j!$ of inclusion-exclusion, and the limit $1/e$.",
-    seconds=0.1,
-)
+@question("appendix-fixed-points")
 def appendix_fixed_points(run: ClaimContext) -> Finding:
     """All permutations of up to seven things; the limit for large n."""
     cases = [(n, text, right) for n in range(2, 8) for text, right in statements(n)]
@@ -316,36 +242,23 @@ def appendix_fixed_points(run: ClaimContext) -> Finding:
     shares = [math.exp(avoiding_share_log(n, n)) for n in (2, 4, 8, 16, 1000)]
     limit = tends_to(shares, math.exp(-1), 1e-12)
     return Finding(
-        verdict=judge(right.holds and limit),
-        corrected="some of it fails",
+        judge(right.holds and limit),
+        table(
+            "Permutations by number of fixed points",
+            ["n", *range_names(8)],
+            [[n, *(fixed_points(n)[x] for x in range(8))] for n in range(2, 8)],
+        ),
+        table(
+            "Share without fixed points",
+            ["n", "share"],
+            zip((2, 4, 8, 16, 1000), shares, strict=True),
+        ),
         finding=f"{right} statements are right for n = 2 to 7 (n - 2 fixed points need n >= 2); "
         f"without fixed points is a share of {shares[2]:.6f} at n = 8, and 1/e within "
         f"{abs(shares[3] - math.exp(-1)):.1g} at n = 16.",
-        searched="all permutations of up to 7 things",
-        evidence=(
-            table(
-                "Permutations by number of fixed points",
-                ["n", *range_names(8)],
-                [[n, *(fixed_points(n)[x] for x in range(8))] for n in range(2, 8)],
-            ),
-            table(
-                "Share without fixed points",
-                ["n", "share"],
-                zip((2, 4, 8, 16, 1000), shares, strict=True),
-            ),
-        ),
     )
 
 
 def range_names(end: int) -> list[str]:
     """Column names 0, 1, ..."""
     return [str(number) for number in range(end)]
-
-
-QUESTIONS = (
-    appendix_power_mean,
-    appendix_product,
-    appendix_induction,
-    appendix_exponent,
-    appendix_fixed_points,
-)

@@ -1,4 +1,4 @@
-"""Section 3.2: what becomes of crowns, and of H against the bound, as k grows."""
+"""Sections 3.2 and 3.3: crowns, and H against the bound, as k grows; random graphs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
 
-from anonymatch.base.logarithms import phi_difference
+import numpy as np
+
+from anonymatch.base.logarithms import log_factorial, phi_difference
 from anonymatch.designs import (
     avoiding_share_log,
     limit_ratio,
     max_bound,
+    random_expectation,
+    random_expectation_exact,
     restricted_permutations,
     restricted_permutations_log,
+    stirling_comparison,
 )
 from anonymatch.paper.construction import series_of_crown
-from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.evidence import curves, table
-from anonymatch.paper.exact_comparisons import reciprocal_of_e
-from anonymatch.paper.question import Finding, judge, question, trial
-
-__all__ = ["QUESTIONS"]
+from anonymatch.paper.named_graphs import compare, reciprocal_of_e
+from anonymatch.paper.question import ClaimContext, Finding, curves, judge, question, table, trial
 
 _SIZES = [10, 30, 100, 300, 10**3, 10**4, 10**5, 10**6, 10**8, 10**10, 10**12]
 _CLOSE = 1e-3
@@ -48,14 +49,7 @@ def tends_to(values: Sequence[float], limit: float, close: float = _CLOSE) -> bo
     return distances[-1] < close and all(b <= a for a, b in pairwise(distances))
 
 
-@question(
-    "crown-limit",
-    22,
-    section="Section 3.2, proof of Theorem 3",
-    title=r"The limit of $\M(G_k)$",
-    kind="formula",
-    statement=r"The limit of $\M(G_k)$ as $k$ grows is $(k+1)!/e$.",
-)
+@question("crown-limit")
 def crown_limit(run: ClaimContext) -> Finding:
     """The counts have no limit; their ratio to (k+1)!/e has, exactly enclosed."""
     sizes = range(1, 41)
@@ -71,23 +65,12 @@ def crown_limit(run: ClaimContext) -> Finding:
     rounded = trial(zip(sizes, counts, strict=True), nearest)
     ratios = [float(Fraction(c) / (math.factorial(k + 1) * low)) for k, c in enumerate(counts, 1)]
     return Finding(
-        verdict=judge(converges, corrected=rounded.holds and tends_to(ratios, 1.0, 1e-12)),
-        corrected=r"$\lim \M(G_k) e/(k+1)! = 1$; indeed $\M(G_k)$ is the integer nearest to "
-        "$(k+1)!/e$.",
-        brief=r"$\lim \M(G_k) e/(k+1)! = 1$",
+        judge(converges, corrected=rounded.holds and tends_to(ratios, 1.0, 1e-12)),
+        curves("M(G_k) e / (k+1)!", "k", "ratio", sizes, {"ratio": ratios[:12]}),
         finding=f"M(G_k) grows without limit ({counts[0]}, {counts[1]}, {counts[2]}, {counts[3]}, "
         f"...); its ratio to (k+1)!/e is {ratios[4]:.5f} at k = 5 and 1 within "
         f"{abs(1 - ratios[14]):.1g} at k = 15, and it is the nearest integer for {rounded} values "
         "of k.",
-        searched="k = 1 to 40, with 1/e enclosed between two fractions",
-        evidence=(
-            curves(
-                "M(G_k) e / (k+1)!",
-                "k",
-                "ratio",
-                {"ratio": (list(sizes)[:12], ratios[:12])},
-            ),
-        ),
     )
 
 
@@ -102,16 +85,7 @@ def condition_met(k: int, b: int) -> bool:
     return b * math.log(k) / k < _CLOSE
 
 
-@question(
-    "theorem-limit",
-    23,
-    section="Section 3.2, Theorem 3",
-    title="$H$ approaches the bound",
-    kind="theorem",
-    statement=r"If $H$ is $k$-regular with $n = ak + b$, $b < k$, of $b$ components of size "
-    "$k+1$ and $a "
-    r"- b$ of size $k$, then $\M(H) / (k!)^{n/k}$ tends to 1 as $k$ grows.",
-)
+@question("theorem-limit")
 def theorem_limit(run: ClaimContext) -> Finding:
     """The ratio for b that stay, grow slowly, or grow with k."""
     ratios = {
@@ -131,42 +105,37 @@ def theorem_limit(run: ClaimContext) -> Finding:
     shown = [10, 100, 1000, 10**6]
     failing = ", ".join(name for name, good in to_one.items() if not good)
     return Finding(
-        verdict=judge(
+        judge(
             sound and all(to_one.values()), conditional=sound and iff.holds and any(to_one.values())
         ),
-        corrected=r"The limit is 1 if and only if $b \ln k / k \to 0$ ($b$ fixed is enough): the "
-        r"log of the ratio is about $-b(\ln(2 \pi k)/2 - 1)/k$. For $b = k-1$ the ratio is about "
-        r"$e/\sqrt{2 \pi k}$.",
-        brief=r"if and only if $b \ln k / k \to 0$; a fixed $b$ is enough",
+        curves(
+            "M(H) over the bound, by k and b",
+            "k",
+            "ratio",
+            _SIZES,
+            {
+                name: ratios[name][:8]
+                for name in ("b = 1", "b = k / 2", "b = k - 1")
+                if name in ratios
+            },
+        ),
+        table(
+            "The same ratio",
+            ["b", *(f"k = {k}" for k in _SIZES), "tends to 1", "b ln k / k tends to 0"],
+            [[name, *ratios[name], to_one[name], met[name]] for name in FAMILIES],
+        ),
+        table(
+            "b = k - 1 against e / sqrt(2 pi k)",
+            ["k", "ratio", "e / sqrt(2 pi k)"],
+            [[k, limit_ratio(k, k - 1), math.e / math.sqrt(2 * math.pi * k)] for k in shown],
+        ),
+        table("Leading terms at k = 10^6", ["b = 1", "b = k - 1"], [[slope, last]]),
         finding=f"At k = 100 the ratio is {limit_ratio(100, 1):.3f} for b = 1, "
         f"{limit_ratio(100, 50):.3f} for b = k/2 and {limit_ratio(100, 99):.3f} for b = k - 1; at "
         f"k = 10^6 {limit_ratio(at, 1):.6f}, {limit_ratio(at, at // 2):.3f} and "
         f"{limit_ratio(at, at - 1):.4f}. It does not tend to 1 for {failing or 'none of these'}.",
         searched="k to 10^12 by a formula that agrees with whole numbers in "
         f"{agree} cases up to k = 12; what is said of the limit follows from Stirling's formula",
-        evidence=(
-            curves(
-                "M(H) over the bound, by k and b",
-                "k",
-                "ratio",
-                {
-                    name: (_SIZES[:8], ratios[name][:8])
-                    for name in ("b = 1", "b = k / 2", "b = k - 1")
-                    if name in ratios
-                },
-            ),
-            table(
-                "The same ratio",
-                ["b", *(f"k = {k}" for k in _SIZES), "tends to 1", "b ln k / k tends to 0"],
-                [[name, *ratios[name], to_one[name], met[name]] for name in FAMILIES],
-            ),
-            table(
-                "b = k - 1 against e / sqrt(2 pi k)",
-                ["k", "ratio", "e / sqrt(2 pi k)"],
-                [[k, limit_ratio(k, k - 1), math.e / math.sqrt(2 * math.pi * k)] for k in shown],
-            ),
-            table("Leading terms at k = 10^6", ["b = 1", "b = k - 1"], [[slope, last]]),
-        ),
     )
 
 
@@ -197,18 +166,7 @@ def inclusion_exclusion(k: int, r: int) -> list[Fraction]:
     ]
 
 
-@question(
-    "leftover-permutations",
-    26,
-    section="Section 3.2, after Theorem 3",
-    title="The matchings with $r$ edges left over",
-    kind="formula",
-    statement=r"A random permutation of $[k+1]$ has no fixed point greater than $r$ with a "
-    "probability "
-    r"that is given by inclusion-exclusion and tends to $e^{-(1-\alpha)}$ for $r = "
-    r"\alpha(k+1)$; so $r$ more edges multiply the matchings by $e^\alpha$.",
-    seconds=0.1,
-)
+@question("leftover-permutations")
 def leftover_permutations(run: ClaimContext) -> Finding:
     """Permutations one by one for small k, closed formulas for large ones."""
     small = [(k, r) for k in range(2, 7) for r in range(k + 1)]
@@ -247,35 +205,22 @@ def leftover_permutations(run: ClaimContext) -> Finding:
         for k, r in ((5, 2), (20, 7), (200, 100), (2000, 1000))
     ]
     return Finding(
-        verdict=judge(exact.holds and close),
-        corrected="it fails for some k and r",
+        judge(exact.holds and close),
+        table(
+            "Probability over e^(-(1-alpha)), and gain over e^alpha",
+            ["alpha", "k + 1", "probability", "gain"],
+            rows,
+        ),
+        table("Matchings over the bound of the component", ["k", "r", "ratio"], bounds),
         finding=f"The terms and the probability are exact in {exact} cases. At k + 1 = 10^6 the "
-        f"probability is "
-        f"e^(-(1-alpha)) and the gain e^alpha up to a factor 1 {rows[-1][2] - 1:+.1g}. Matchings "
-        "over the component's bound: "
+        "probability is e^(-(1-alpha)) and the gain e^alpha up to a factor 1 "
+        f"{rows[-1][2] - 1:+.1g}. Matchings over the component's bound: "
         + ", ".join(f"{ratio:.3f} (k = {k}, r = {r})" for k, r, ratio in bounds)
         + ".",
-        searched="all permutations of up to 7 things; k + 1 to 10^6 by the closed formula",
-        evidence=(
-            table(
-                "Probability over e^(-(1-alpha)), and gain over e^alpha",
-                ["alpha", "k + 1", "probability", "gain"],
-                rows,
-            ),
-            table("Matchings over the bound of the component", ["k", "r", "ratio"], bounds),
-        ),
     )
 
 
-@question(
-    "leftover-limit",
-    27,
-    section="Section 3.2, after Theorem 3",
-    title="The limit of that factor",
-    kind="formula",
-    statement=r"The factor of the bound tends to $\lim (e/(k+1))^{r/(k+1)} = \lim "
-    r"(e/(k+1))^\alpha$.",
-)
+@question("leftover-limit")
 def leftover_limit(run: ClaimContext) -> Finding:
     """Both forms against the factor itself."""
     sizes = [10**2, 10**4, 10**6]
@@ -289,21 +234,183 @@ def leftover_limit(run: ClaimContext) -> Finding:
     corrected = against(lambda k: alpha * (1 + math.log1p(1 / k)))
     limit = [math.exp(alpha * (k + 1) * phi_difference(k, k + 1) - alpha) for k in sizes]
     return Finding(
-        verdict=judge(
-            tends_to(paper, 1.0), corrected=tends_to(corrected, 1.0) and tends_to(limit, 1.0)
+        judge(tends_to(paper, 1.0), corrected=tends_to(corrected, 1.0) and tends_to(limit, 1.0)),
+        table(
+            "Both forms over the factor by which the bound grows",
+            ["k", "as displayed", "corrected"],
+            zip(sizes, paper, corrected, strict=True),
         ),
-        corrected=r"$(e(k+1)/k)^{r/(k+1)}$, which tends to $e^\alpha$",
         finding=f"At k = 10^6 and alpha = 1/2 the displayed form is {paper[-1]:.2g} of the factor, "
         f"the corrected one {corrected[-1]:.6f}; the factor is {limit[-1]:.6f} e^alpha.",
-        searched="k = 10^2, 10^4 and 10^6, alpha = 1/2",
-        evidence=(
-            table(
-                "Both forms over the factor by which the bound grows",
-                ["k", "as displayed", "corrected"],
-                zip(sizes, paper, corrected, strict=True),
-            ),
-        ),
     )
 
 
-QUESTIONS = (crown_limit, theorem_limit, leftover_permutations, leftover_limit)
+def matchings_by_edges(n: int) -> dict[int, int]:
+    """Matchings of all 2^(n^2) graphs of n users together, by their number of edges.
+
+    Examples
+    --------
+    >>> matchings_by_edges(2)
+    {0: 0, 1: 0, 2: 2, 3: 4, 4: 2}
+    """
+    graphs = np.arange(1 << n * n)
+    counts = np.zeros(len(graphs), dtype=np.int64)
+    for order in permutations(range(n)):
+        needed = sum(1 << (i * n + j) for i, j in enumerate(order))
+        counts += graphs & needed == needed
+    edges = np.bitwise_count(graphs)
+    return {m: int(counts[edges == m].sum()) for m in range(n * n + 1)}
+
+
+def expectation(n: int, density: Fraction) -> Fraction:
+    """The expected number of matchings, over all graphs one by one."""
+    return sum(
+        (
+            total * density**m * (1 - density) ** (n * n - m)
+            for m, total in matchings_by_edges(n).items()
+        ),
+        Fraction(0),
+    )
+
+
+@question("random-expectation")
+def random_expectation_claim(run: ClaimContext) -> Finding:
+    """All graphs of up to four users, weighted by their probabilities."""
+    cases = [(n, k) for n in (1, 2, 3, 4) for k in range(1, n + 1)]
+    right = trial(
+        cases,
+        lambda n, k: (
+            expectation(n, Fraction(k, n))
+            == random_expectation_exact(n, k)
+            == math.factorial(n) * Fraction(k, n) ** n
+        ),
+    )
+    fixed = trial(
+        ((n, m) for n in (1, 2, 3, 4) for m in range(n * n + 1)),
+        lambda n, m: (
+            Fraction(matchings_by_edges(n)[m], math.comb(n * n, m))
+            == random_expectation_exact(n, edges=m)
+        ),
+    )
+    return Finding(
+        judge(right.holds),
+        finding=f"Exact for {right} pairs (n, k), over all graphs one by one (n = 3, k = 2: "
+        f"{expectation(3, Fraction(2, 3))}). It mixes graphs of different cost; with exactly m "
+        f"edges n! C(n^2-n, m-n)/C(n^2, m) is right for {fixed} pairs (n, m).",
+    )
+
+
+# ---- Stirling
+
+
+def printed_expectation(n: int, k: int) -> float:
+    """Log of (k/e)^n 2 pi n."""
+    return n * (math.log(k) - 1) + math.log(2 * math.pi * n)
+
+
+def corrected_expectation(n: int, k: int) -> float:
+    """Log of (k/e)^n sqrt(2 pi n)."""
+    return n * (math.log(k) - 1) + math.log(2 * math.pi * n) / 2
+
+
+def printed_bound(n: int, k: int) -> float:
+    """Log of (k/e)^n (2 pi k)^(n/k)."""
+    return n * (math.log(k) - 1) + n / k * math.log(2 * math.pi * k)
+
+
+def corrected_bound(n: int, k: int) -> float:
+    """Log of (k/e)^n (2 pi k)^(n/(2k))."""
+    return n * (math.log(k) - 1) + n / k * math.log(2 * math.pi * k) / 2
+
+
+def approximates(form: Callable[[int, int], float], truth: Callable[[int, int], float]) -> bool:
+    """Whether the ratio tends to 1 along n = 4k."""
+    return tends_to([math.exp(form(4 * k, k) - truth(4 * k, k)) for k in (10, 10**2, 10**4)], 1.0)
+
+
+def below_bound(n: int, k: int) -> bool:
+    """Whether n! (k/n)^n < (k!)^(n/k), in whole numbers."""
+    left = (math.factorial(n) * k**n) ** k
+    return compare((left, k), (math.factorial(k) ** n * n ** (n * k), k)) < 0
+
+
+@question("stirling")
+def stirling(run: ClaimContext) -> Finding:
+    """Printed and corrected forms against exact logarithms."""
+
+    def bound(n: int, k: int) -> float:
+        return n / k * log_factorial(k)
+
+    printed = [
+        approximates(printed_expectation, random_expectation),
+        approximates(printed_bound, bound),
+    ]
+    corrected = [
+        approximates(corrected_expectation, random_expectation),
+        approximates(corrected_bound, bound),
+    ]
+
+    def rewritten(n: int, k: int) -> bool:
+        powers = (1 - n / k) * math.log(2 * math.pi) + math.log(n) - n / k * math.log(k)
+        form = corrected_expectation(n, k) - corrected_bound(n, k)
+        return math.isclose(form, powers / 2, rel_tol=1e-9)
+
+    identity = trial(((n, k) for k in (2, 5, 20) for n in (2 * k, 10 * k)), rewritten)
+    drops = trial(((n, k) for n in range(2, 31) for k in range(1, n)), below_bound)
+    rows = []
+    for n, k in ((100, 5), (1000, 10), (10**6, 100)):
+        comparison = stirling_comparison(n, k)
+        rows.append([n, k, comparison.exact, comparison.corrected, comparison.printed])
+    return Finding(
+        judge(
+            all(printed) and drops.holds,
+            corrected=all(corrected) and identity.holds and drops.holds,
+        ),
+        table("ln(expectation / bound)", ["n", "k", "exact", "corrected", "as printed"], rows),
+        finding=f"{sum(printed)} of 2 printed approximations and {sum(corrected)} of 2 corrected "
+        f"ones come close. At n = 100, k = 5 the log of the ratio is {rows[0][2]:.2f}, by the "
+        f"corrected formula {rows[0][3]:.2f} and as printed {rows[0][4]:.2f}. The expectation is "
+        f"below the bound for {drops} pairs with k < n.",
+    )
+
+
+# ---- degrees
+
+
+def near_share(n: int, k: float, within: float = 0.25) -> float:
+    """The probability that a user of a random graph has a degree within a quarter of k."""
+    from scipy.special import bdtr
+
+    low, high = math.ceil(k * (1 - within)) - 1, math.floor(k * (1 + within))
+    return float(bdtr(high, n, k / n) - bdtr(low, n, k / n))
+
+
+def nobody_isolated(n: int, k: float) -> float:
+    """The probability that every user has an edge."""
+    return math.exp(n * math.log1p(-math.exp(n * math.log1p(-k / n))))
+
+
+@question("random-degrees")
+def random_degrees(run: ClaimContext) -> Finding:
+    """Probabilities for k that stays and for k that grows."""
+    sizes = [10**3, 10**4, 10**5, 10**6, 10**7, 10**8]
+    families: dict[str, Callable[[int], float]] = {
+        "k = 5": lambda n: 5.0,
+        "k = 2 ln n": lambda n: 2 * math.log(n),
+        "k = sqrt(n)": math.sqrt,
+    }
+    near = {name: [near_share(n, k(n)) for n in sizes] for name, k in families.items()}
+    safe = {name: [nobody_isolated(n, k(n)) for n in sizes] for name, k in families.items()}
+    close = {name: tends_to(values, 1.0) for name, values in near.items()}
+    held = {name: tends_to(values, 1.0) for name, values in safe.items()}
+    growing = close["k = sqrt(n)"] and held["k = sqrt(n)"] and held["k = 2 ln n"]
+    return Finding(
+        judge(close["k = 5"] and held["k = 5"] and growing, conditional=growing),
+        curves("Probability of a degree within a quarter of k", "n", "probability", sizes, near),
+        curves("Probability that no user is isolated", "n", "probability", sizes, safe),
+        finding=f"At n = 10^8 a user's degree is within a quarter of k with probability "
+        f"{near['k = 5'][-1]:.3f} for k = 5, {near['k = 2 ln n'][-1]:.3f} for k = 2 ln n and "
+        f"{near['k = sqrt(n)'][-1]:.3f} for k = sqrt(n). That nobody is isolated has probability "
+        f"{safe['k = 5'][0]:.2g} at n = 1000 and k = 5, {safe['k = 2 ln n'][-1]:.6f} at n = 10^8 "
+        "and k = 2 ln n.",
+    )

@@ -6,17 +6,19 @@ import os
 import time
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymatch.base.errors import InputError
-from anonymatch.paper.claim import Checks, close_ids
+from anonymatch.paper.claim import Checks, Claim, Typeset, Verdict, close_ids
+from anonymatch.paper.notation import as_text
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
 if TYPE_CHECKING:
-    from anonymatch.paper.question import Question
+    from anonymatch.paper.question import Check, ClaimContext
 
-__all__ = ["check", "questions"]
 
 _MEMORY = {False: 1.3e8, True: 6e8}  # bytes, by thorough: measured 80 and 470 MB
 
@@ -70,7 +72,7 @@ def check(
     start = time.perf_counter()
     directory = _directory(folder)
     chosen = _chosen(claims)
-    from anonymatch.paper.context import ClaimContext
+    from anonymatch.paper.question import ClaimContext
 
     effort = Execution(executor=executor, progress=progress)
     run = ClaimContext(thorough=bool(thorough), folder=directory, effort=effort)
@@ -91,6 +93,65 @@ def check(
 _LEVELS = ("", "survey", "play")  # what claims need; each includes those before
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A claim before it is checked: its row in ``claims.toml``, and the function that computes it.
+
+    ``needs`` is what it shares with others: "" for nothing, "survey" for all small graphs, "play"
+    for best play on all of them too; ``seconds`` are predicted, without that.
+    """
+
+    id: str
+    number: int
+    ask: Check
+    section: str
+    kind: str
+    title: str
+    statement: str
+    searched: str = ""
+    corrected: str | None = None
+    brief: str | None = None
+    seconds: float = 0.02
+    needs: str = ""
+    added: bool = False
+
+    def answer(self, run: ClaimContext) -> Claim:
+        """Compute it now."""
+        start = time.perf_counter()
+        finding = self.ask(run)
+        corrected, brief = finding.corrected or self.corrected, finding.brief or self.brief
+        if finding.verdict is Verdict.HOLDS:
+            corrected = brief = None
+        typeset = Typeset(
+            title=self.title,
+            statement=self.statement,
+            corrected=corrected,
+            brief=brief or corrected,
+        )
+        searched = finding.searched or self.searched
+        if "{scope}" in searched:
+            searched = searched.replace("{scope}", run.scope)
+        return Claim(
+            id=self.id,
+            number=self.number,
+            section=self.section,
+            kind=self.kind,
+            title=as_text(self.title),
+            statement=as_text(self.statement),
+            verdict=finding.verdict,
+            corrected=None if corrected is None else as_text(corrected),
+            brief=None if typeset.brief is None else as_text(typeset.brief),
+            finding=finding.finding,
+            evidence=finding.evidence,
+            counterexample=finding.counterexample,
+            partition=finding.partition,
+            searched=searched,
+            seconds=time.perf_counter() - start,
+            typeset=typeset,
+            added=self.added,
+        )
+
+
 def questions() -> dict[str, str]:
     """Ids of all claims with what the paper says, in the order of the paper.
 
@@ -100,18 +161,34 @@ def questions() -> dict[str, str]:
     >>> list(anonymatch.paper.questions())[:3]
     ['figure-1', 'figure-2', 'figure-3']
     """
-    return {question.id: question.statement for question in _all()}
+    return {question.id: question.statement for question in all_questions()}
 
 
-def _all() -> tuple[Question, ...]:
-    """All questions; imported here because they need the whole package."""
-    from anonymatch.paper.catalogue import QUESTIONS
+@cache
+def all_questions() -> tuple[Question, ...]:
+    """All questions; their functions are imported here because they need the whole package."""
+    import tomllib
 
-    return QUESTIONS
+    from anonymatch.paper import (  # noqa: F401 -- each fills ASKED
+        appendices,
+        asymptotics,
+        construction,
+        exposing,
+        figure_claims,
+        foundations,
+        optimality,
+    )
+    from anonymatch.paper.question import ASKED
+
+    rows = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))
+    return tuple(
+        Question(id=name, number=number, ask=ASKED[name], **row)
+        for number, (name, row) in enumerate(rows.items(), 1)
+    )
 
 
 def _chosen(claims: str | Iterable[str] | None) -> list[Question]:
-    everything = _all()
+    everything = all_questions()
     if claims is None:
         return list(everything)
     known = tuple(question.id for question in everything)

@@ -1,23 +1,202 @@
-"""Section 3.2: the graph H, its parts, and the edges that are left over."""
+"""Sections 3.1 and 3.2: degrees that make Brègman's bound largest, the graph H and its parts."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
 
 from anonymatch.base.logarithms import phi_difference, psi
 from anonymatch.counting import permanent
-from anonymatch.designs import parameters
+from anonymatch.designs import equity, equity_increment, parameters
 from anonymatch.graph import crown
-from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.evidence import table
-from anonymatch.paper.exact_comparisons import balanced, bound_power, compare
-from anonymatch.paper.named_graphs import PartitionGraph, matchings
-from anonymatch.paper.question import Finding, judge, question, trial
+from anonymatch.paper.named_graphs import (
+    DIGITS,
+    PartitionGraph,
+    balanced,
+    bound_power,
+    compare,
+    degree_sequences,
+    log_factorial_digits,
+    matchings,
+    precise,
+)
+from anonymatch.paper.question import ClaimContext, Finding, judge, question, table, trial
 
-__all__ = ["QUESTIONS"]
+_USERS = 7  # for whom all lists of degrees are tried
+_LAST = 5000  # degree up to which the sign of the increment is computed
+
+
+# ---- two sizes of complete parts
+
+
+def two_sizes(n: int, k: int, d: int) -> bool:
+    """Whether d parts of k or k + 1 users have n users together, by trying all numbers of each."""
+    return any((k + 1) * larger + k * (d - larger) == n for larger in range(d + 1))
+
+
+@question("two-sizes")
+def two_sizes_claim(run: ClaimContext) -> Finding:
+    """When d parts of the two sizes exist; their edges; whether they attain the bound."""
+    cases = [(n, k, d) for n in range(1, 31) for k in range(1, n + 1) for d in range(1, n // k + 1)]
+    strict, weak = (
+        trial(cases, lambda n, k, d, limit=limit: two_sizes(n, k, d) == (n - k * d < d + limit))
+        for limit in (0, 1)
+    )
+    fitting = [case for case in cases if two_sizes(*case)]
+
+    def attains(n: int, k: int, d: int) -> bool:
+        b = n - k * d
+        edges = k * n + (k + 1) * b
+        return edges == b * (k + 1) ** 2 + (d - b) * k**2 and equity(n, edges).attained
+
+    attained = trial(fitting, attains)
+    missed = strict.failed[0] if strict.failed else None
+    return Finding(
+        judge(strict.holds and attained.holds, corrected=weak.holds and attained.holds),
+        finding=f"b < d says when such parts exist in {strict} cases, b <= d in {weak}; for "
+        f"example (n, k, d) = {missed}. With kn + (k + 1)b edges the bound is attained in "
+        f"{attained} cases in which they exist.",
+    )
+
+
+# ---- Lemma equity
+
+
+def not_larger(degrees: tuple[int, ...]) -> bool:
+    """Whether degrees as equal as possible give at least the bound of these, in whole numbers.
+
+    Examples
+    --------
+    >>> not_larger((3, 1))
+    True
+    """
+    return compare(bound_power(degrees), bound_power(balanced(len(degrees), sum(degrees)))) <= 0
+
+
+@question("lemma-equity")
+def lemma_equity(run: ClaimContext) -> Finding:
+    """All lists of degrees of up to seven users, compared exactly."""
+    lists = [
+        degrees
+        for n in range(1, _USERS + 1)
+        for m in range(n, n * n + 1)
+        for degrees in degree_sequences(n, m, n)
+    ]
+    positive = trial(((degrees,) for degrees in lists), not_larger)
+    with_zero = sum(
+        1
+        for n in range(1, _USERS + 1)
+        for m in range(n * n + 1)
+        for degrees in degree_sequences(n, m, n, least=0)
+        if 0 in degrees
+    )
+    return Finding(
+        judge(positive.holds and not with_zero, conditional=positive.holds),
+        finding=f"Equal degrees are best for {positive} lists of positive degrees; {with_zero} "
+        "lists have a zero, for which the product is not defined.",
+        searched=f"all lists of degrees of up to {_USERS} users, in whole numbers; that the "
+        "increments fall (equity-difference) proves it for all",
+    )
+
+
+def _gain(a: Decimal) -> Decimal:
+    """Log of f(a) as the paper defines it."""
+    this, before = log_factorial_digits(int(a)), log_factorial_digits(int(a) - 1)
+    return this / a - before / (a - 1)
+
+
+def true_difference(a: Decimal) -> Decimal:
+    """Its difference ln f(a + 1) - ln f(a) from the definition of f."""
+    return _gain(a + 1) - _gain(a)
+
+
+def paper_difference(a: Decimal) -> Decimal:
+    """The same, as the paper displays it."""
+    return (2 * (a + 1).ln() - a * a.ln()) / ((a + 1) * a * (a - 1))
+
+
+def corrected_difference(a: Decimal) -> Decimal:
+    """The same with the numerator that follows from the definition."""
+    top = a * (a - 1) * (a + 1).ln() - a * (a + 1) * a.ln() + 2 * log_factorial_digits(int(a))
+    return top / ((a + 1) * a * (a - 1))
+
+
+def same_to_all_digits(
+    formula: Callable[[Decimal], Decimal], truth: Callable[[Decimal], Decimal], a: int
+) -> bool:
+    """Whether two formulas agree to forty digits behind the point."""
+    return abs(precise(formula, a) - precise(truth, a)) < Decimal(10) ** (10 - DIGITS)
+
+
+@question("equity-difference")
+def equity_difference(run: ClaimContext) -> Finding:
+    """Both numerators against the definition of f, to forty digits."""
+    cases = [(a,) for a in range(2, 101)]
+    paper, corrected = (
+        trial(cases, lambda a, form=form: same_to_all_digits(form, true_difference, a))
+        for form in (paper_difference, corrected_difference)
+    )
+    falls = trial(((a,) for a in range(2, _LAST + 1)), lambda a: equity_increment(a) < 0)
+    rows = [
+        [a, *(float(precise(form, a)) for form in (true_difference, paper_difference))]
+        for a in (2, 3, 4, 5, 10, 100)
+    ]
+    return Finding(
+        judge(paper.holds, corrected=corrected.holds and falls.holds),
+        table("The difference", ["a", "true", "as displayed"], rows),
+        finding=f"The paper's formula is right for {paper} values of a (at a = 2 it gives "
+        f"{rows[0][2]:+.4f} for {rows[0][1]:+.4f}), the corrected one for {corrected}; the "
+        f"difference is negative for {falls} values up to {_LAST}.",
+        searched=f"a = 2 to 100 to {DIGITS - 10} digits, the sign to {_LAST}",
+    )
+
+
+# ---- misprints around the bound for m = kn
+
+
+@question("bound-exponent")
+def bound_exponent(run: ClaimContext) -> Finding:
+    """Both exponents, with everything raised to the power k."""
+    cases = [(k, a, b) for k in range(2, 9) for a in range(1, 7) for b in range(k)]
+
+    def equal(k: int, a: int, b: int, whole: int) -> bool:
+        return bool(math.factorial(k) ** (a * k + b) == math.factorial(k) ** (whole * k + b))
+
+    paper = trial(cases, lambda k, a, b: equal(k, a, b, b))
+    corrected = trial(cases, lambda k, a, b: equal(k, a, b, a))
+    same = sum(a == b for _, a, b in cases)
+    return Finding(
+        judge(paper.holds, corrected=corrected.holds),
+        finding=f"With the exponent b it is right in {paper} cases ({same} have a = b), with a in "
+        f"{corrected}.",
+    )
+
+
+@question("regular-degrees")
+def regular_degrees(run: ClaimContext) -> Finding:
+    """The degrees with the largest bound for every n and k."""
+    cases = [(n, k) for n in range(2, _USERS + 1) for k in range(1, n + 1)]
+
+    def only_best(n: int, k: int, degree: int) -> bool:
+        if degree * n != k * n:
+            return False
+        bound = bound_power([degree] * n)
+        others = (d for d in degree_sequences(n, k * n, n) if d != (degree,) * n)
+        return all(compare(bound_power(other), bound) < 0 for other in others)
+
+    three = trial(cases, lambda n, k: only_best(n, k, 3))
+    regular = trial(cases, lambda n, k: only_best(n, k, k))
+    thirds = sum(k == 3 for _, k in cases)
+    return Finding(
+        judge(three.holds, corrected=regular.holds),
+        finding=f"Degrees of 3 are the only best ones for {three} pairs (n, k) ({thirds} have "
+        f"k = 3), degrees of k for {regular}.",
+        searched=f"all lists of degrees of up to {_USERS} users, in whole numbers",
+    )
 
 
 def series_of_crown(k: int) -> int:
@@ -32,16 +211,7 @@ def series_of_crown(k: int) -> int:
     return sum((-1) ** i * (full // math.factorial(i)) for i in range(2, k + 2))
 
 
-@question(
-    "complete-factor",
-    19,
-    section="Section 3.2, proof of Theorem 3",
-    title="The factor of the complete components",
-    kind="formula",
-    statement=r"The $K_{k,k}$ components of $H$ contribute $(k!)^{b-a}$, so $\M(H) = (k!)^{b-a} "
-    r"\M(G_k)^b$.",
-    seconds=0.1,
-)
+@question("complete-factor")
 def complete_factor(run: ClaimContext) -> Finding:
     """Both exponents against counts of the graph itself."""
     cases = [(k, a, b) for k in range(2, 5) for a in range(1, 4) for b in range(min(a + 1, k))]
@@ -57,25 +227,13 @@ def complete_factor(run: ClaimContext) -> Finding:
     corrected = trial(cases, lambda k, a, b: right(k, a, b, a - b))
     same = sum(a == b for _, a, b in cases)
     return Finding(
-        verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected=r"$(k!)^{a-b}$, as in the later formula for $\M(H)$",
+        judge(paper.holds, corrected=corrected.holds),
         finding=f"The exponent b - a gives the count of H in {paper} cases ({same} have a = b), a "
-        f"- "
-        f"b in {corrected}.",
-        searched="H counted for k = 2 to 4, a = 1 to 3, b <= a",
+        f"- b in {corrected}.",
     )
 
 
-@question(
-    "construction-copies",
-    20,
-    section="Section 3.2, before Theorem 3",
-    title="The components of $H$",
-    kind="text",
-    statement="For $m = kn$ and $n = ak + b$, $b < k$, $H$ has $a - b$ components $K_{k,k}$ and "
-    "$b$ "
-    "$k$-regular components of $k+1$ users a side.",
-)
+@question("construction-copies")
 def construction_copies(run: ClaimContext) -> Finding:
     """For which n and k that many copies exist, with the right numbers of users and edges."""
     cases = [(n, k) for n in range(1, 61) for k in range(1, n + 1)]
@@ -91,36 +249,19 @@ def construction_copies(run: ClaimContext) -> Finding:
     large = trial((case for case in cases if case[0] >= case[1] * (case[1] - 1)), fits)
     undefined = [case for case in always.failed if case[0] <= 10]
     return Finding(
-        verdict=judge(always.holds, conditional=enough.holds and large.holds),
-        corrected=r"$a \ge b$ is needed; $n \ge k(k-1)$ guarantees it.",
-        brief=r"if $a \ge b$, which $n \ge k(k-1)$ guarantees",
-        finding=f"The numbers of parts fit for {always} pairs (n, k), {enough} of those with a >= "
-        f"b "
-        f"and {large} of those with n >= k(k - 1). The smallest that do not: "
-        f"{', '.join(map(str, undefined[:5]))}.",
-        searched="all k <= n up to 60",
-        evidence=(
-            table(
-                "Up to ten users for whom a < b",
-                ["n", "k", "a", "b"],
-                [[n, k, *divmod(n, k)] for n, k in undefined],
-            ),
+        judge(always.holds, conditional=enough.holds and large.holds),
+        table(
+            "Up to ten users for whom a < b",
+            ["n", "k", "a", "b"],
+            [[n, k, *divmod(n, k)] for n, k in undefined],
         ),
+        finding=f"The numbers of parts fit for {always} pairs (n, k), {enough} of those with a >= "
+        f"b and {large} of those with n >= k(k - 1). The smallest that do not: "
+        f"{', '.join(map(str, undefined[:5]))}.",
     )
 
 
-@question(
-    "crown-count",
-    21,
-    section="Section 3.2, proof of Theorem 3",
-    title="The matchings of $G_k$",
-    kind="formula",
-    statement=r"A $k$-regular bipartite graph of $k+1$ users is necessarily $G_k$, and it has "
-    "$(k+1)! "
-    r"(1/2! - 1/3! + \dots + (-1)^{k+1}/(k+1)!)$ matchings.",
-    seconds=0.05,
-    needs="survey",
-)
+@question("crown-count")
 def crown_count(run: ClaimContext) -> Finding:
     """The only such graph among all small ones; the series against permanents."""
 
@@ -146,30 +287,18 @@ def crown_count(run: ClaimContext) -> Finding:
     ]
     right = trial(counted, lambda _, series, number: series == number)
     return Finding(
-        verdict=judge(unique.holds and right.holds),
-        corrected="it fails for some k",
+        judge(unique.holds and right.holds),
+        table("Matchings of G_k", ["k", "series", "permanent"], counted),
         finding=f"G_k is the only such graph for {unique} sizes, and the series is its permanent "
-        f"for "
-        f"{right} values of k (k = 11: {counted[-1][2]}).",
+        f"for {right} values of k (k = 11: {counted[-1][2]}).",
         searched=f"all graphs of up to {run.largest} users; permanents by definition to k = 11",
-        evidence=(table("Matchings of G_k", ["k", "series", "permanent"], counted),),
     )
 
 
 # ---- edges left over in a crown
 
 
-@question(
-    "leftover-bound",
-    25,
-    section="Section 3.2, after Theorem 3",
-    title="The bound with $r$ edges left over",
-    kind="formula",
-    statement="With $r$ more edges the bound of a component is $(k!)^{(k+1-r)/k} "
-    "(k+1)!^{r/(k+1)} = "
-    "k!^{1+1/k} k!^{-r/(k(k+1))} (k+1)^{r/(k+1)}$, and so grows by about "
-    "$(e(k+1)/k)^{r/(k+1)}$.",
-)
+@question("leftover-bound")
 def leftover_bound(run: ClaimContext) -> Finding:
     """The identity in whole numbers; the approximation for large k."""
     cases = [(k, r) for k in range(1, 13) for r in range(k + 2)]
@@ -205,34 +334,23 @@ def leftover_bound(run: ClaimContext) -> Finding:
         for i in range(1, len(sizes))
     )
     return Finding(
-        verdict=judge(exact.holds and shrinks),
-        corrected="the factor differs",
+        judge(exact.holds and shrinks),
+        table(
+            "Error of the log of the approximation",
+            ["k", *(f"r = {share:g} (k+1)" for share in errors)],
+            [[k, *(row[i] for row in errors.values())] for i, k in enumerate(sizes)],
+        ),
         finding=f"The identity is exact in {exact} cases. The log of the approximation is off by "
         f"{errors[0.5][1]:.2g} at k = 100 and {errors[0.5][-1]:.2g} at k = 10^6 with r = (k+1)/2"
         f"{', which is r/(k+1) psi(k)' if known else ''}. r is never defined: m = kn + r, and at "
         "most k + 1 per component.",
-        searched="k = 1 to 12 and all r in whole numbers; k = 10 to 10^6 in logarithms",
-        evidence=(
-            table(
-                "Error of the log of the approximation",
-                ["k", *(f"r = {share:g} (k+1)" for share in errors)],
-                [[k, *(row[i] for row in errors.values())] for i, k in enumerate(sizes)],
-            ),
-        ),
     )
 
 
 # ---- edges left over between complete parts
 
 
-@question(
-    "spare-range",
-    28,
-    section="Section 3.2, last paragraph",
-    title="How many edges can be left over",
-    kind="text",
-    statement="If $b = 0$ and $r$ is not 0, $m = ak^2 + r$ for some $r < k$.",
-)
+@question("spare-range")
 def spare_range(run: ClaimContext) -> Finding:
     """All m for which k divides n."""
     cases = [
@@ -246,25 +364,13 @@ def spare_range(run: ClaimContext) -> Finding:
     )
     first = below_k.failed[0] if below_k.failed else None
     return Finding(
-        verdict=judge(below_k.holds, conditional=below_n.holds and covered.holds),
-        corrected="$r$ goes up to $n - 1 = ak - 1$; $r < k$ is a condition on $m$.",
-        brief="if $m$ is such that $r < k$; in general $r$ goes up to $n-1$",
+        judge(below_k.holds, conditional=below_n.holds and covered.holds),
         finding=f"r < k for {below_k} pairs (n, m) with k | n and r > 0, r < n for {below_n}. The "
         f"smallest pair beyond it is (n, m) = {first}.",
-        searched="all n up to 30 and all m",
     )
 
 
-@question(
-    "spare-bound",
-    29,
-    section="Section 3.2, last display",
-    title="The bound with these edges",
-    kind="formula",
-    statement="For $b = 0$ the bound with the $r$ more edges is $(k+1)!^{b/(k+1)} k!^{a-r/k}$, "
-    "about "
-    "$k!^a ((k+1)/k)^r$.",
-)
+@question("spare-bound")
 def spare_bound(run: ClaimContext) -> Finding:
     """Both exponents against the bound, in whole numbers; the approximation for large k."""
     cases = [(k, a, r) for k in range(2, 7) for a in range(1, 5) for r in range(1, a * k)]
@@ -283,22 +389,8 @@ def spare_bound(run: ClaimContext) -> Finding:
     ]
     near = abs(errors[-1][1]) < 1e-4
     return Finding(
-        verdict=judge(paper.holds, corrected=corrected.holds and near),
-        corrected="$(k+1)!^{r/(k+1)} k!^{a-r/k}$",
+        judge(paper.holds, corrected=corrected.holds and near),
+        table("Error of the log of the approximation at r = k - 1", ["k", "error"], errors),
         finding=f"With the exponent b = 0 it is the bound in {paper} cases, with r in {corrected}. "
         f"The log of the approximation is off by {errors[-1][1]:.1g} at k = 10^6.",
-        searched="k = 2 to 6, a = 1 to 4, all r < ak, in whole numbers",
-        evidence=(
-            table("Error of the log of the approximation at r = k - 1", ["k", "error"], errors),
-        ),
     )
-
-
-QUESTIONS = (
-    complete_factor,
-    construction_copies,
-    crown_count,
-    leftover_bound,
-    spare_range,
-    spare_bound,
-)

@@ -13,17 +13,21 @@ from anonymatch.counting import matchings as listed
 from anonymatch.counting import posterior
 from anonymatch.graph import Graph, crown, forced, partition, ring
 from anonymatch.paper import pictures
-from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.evidence import drawn, table, values
 from anonymatch.paper.named_graphs import attack_value, matchings, without_edge
 from anonymatch.paper.pictures import Ellipse, Point, inside, permutation, picture
-from anonymatch.paper.question import Finding, judge, question, trial
-
-__all__ = ["QUESTIONS"]
+from anonymatch.paper.question import (
+    ClaimContext,
+    Finding,
+    drawn,
+    judge,
+    question,
+    table,
+    trial,
+    values,
+)
 
 _REMAIN = "matchings that remain on average"
 _AMONG = "users among whom each hides"
-_AS_DRAWN = "the drawing itself, from the coordinates in the paper's source"
 
 
 def sets_of(ellipses: Mapping[str, Ellipse], points: Mapping[str, Point]) -> Graph:
@@ -53,17 +57,7 @@ def exposed_by_one(graph: Graph) -> set[int]:
     }
 
 
-@question(
-    "figure-1",
-    1,
-    section="Figure 1",
-    title="Pairs, or overlapping sets",
-    kind="figure",
-    statement="Each of four users has a set of two, the user and one other. In pairs there are "
-    "four "
-    "ways of assigning behaviours, with overlapping sets only two, and de-anonymising one "
-    "user then de-anonymises all four.",
-)
+@question("figure-1")
 def figure_1(run: ClaimContext) -> Finding:
     """Read the sets off the ellipses; then with the labels C and D exchanged."""
     points = pictures.POINTS
@@ -78,40 +72,27 @@ def figure_1(run: ClaimContext) -> Finding:
 
     lacking = without_themselves(as_drawn)
     return Finding(
-        verdict=judge(right(as_drawn), corrected=right(meant)),
+        judge(right(as_drawn), corrected=right(meant)),
+        drawn("Left, in pairs", pairs, matchings=matchings(pairs)),
+        drawn("Right, as drawn", as_drawn, matchings=matchings(as_drawn)),
+        drawn("Right, labels C and D exchanged", meant, matchings=matchings(meant)),
+        values(
+            "How many others are de-anonymised together with one user",
+            **{
+                "in pairs": sorted(exposed_by_one(pairs)),
+                "with overlapping sets": sorted(exposed_by_one(meant)),
+            },
+        ),
         corrected="Exchange the labels C and D in the right picture: rows "
         + "/".join(meant.to_rows()),
-        brief="exchange the labels C and D in the right picture",
         finding=f"{matchings(pairs)} matchings in pairs, {matchings(as_drawn)} in the right "
-        f"picture. "
-        f"As drawn there, {len(lacking)} of 4 users lack their own behaviour "
+        f"picture. As drawn there, {len(lacking)} of 4 users lack their own behaviour "
         f"({', '.join(lacking) or 'nobody'}), so the true assignment is no matching; with C and D "
         f"exchanged {len(without_themselves(meant))} do, and there are {matchings(meant)}.",
-        searched=_AS_DRAWN,
-        evidence=(
-            drawn("Left, in pairs", pairs, matchings=matchings(pairs)),
-            drawn("Right, as drawn", as_drawn, matchings=matchings(as_drawn)),
-            drawn("Right, labels C and D exchanged", meant, matchings=matchings(meant)),
-            values(
-                "How many others are de-anonymised together with one user",
-                **{
-                    "in pairs": sorted(exposed_by_one(pairs)),
-                    "with overlapping sets": sorted(exposed_by_one(meant)),
-                },
-            ),
-        ),
     )
 
 
-@question(
-    "figure-2",
-    2,
-    section="Figure 2",
-    title="20 and 36 matchings",
-    kind="figure",
-    statement="Alice can be matched to one of three behaviours in both pictures; on the left there "
-    "are 20 ways to match users to behaviours, on the right 36.",
-)
+@question("figure-2")
 def figure_2(run: ClaimContext) -> Finding:
     """Count both pictures."""
     left = picture(pictures.NEIGHBOURHOOD_RING)
@@ -119,28 +100,17 @@ def figure_2(run: ClaimContext) -> Finding:
     counts = [matchings(left), matchings(right)]
     three = all(set(graph.degrees.tolist()) == {3} for graph in (left, right))
     return Finding(
-        verdict=judge(three and counts == [20, 36]),
+        judge(three and counts == [20, 36]),
+        drawn("Left", left, matchings=counts[0], **{_REMAIN: attack_value(left)}),
+        drawn("Right", right, matchings=counts[1], **{_REMAIN: attack_value(right)}),
         corrected=f"{counts[0]} on the left and {counts[1]} on the right",
         finding=f"{counts[0]} and {counts[1]} matchings, both of {left.n_edges} edges with three "
         f"behaviours a user; after the best attack {attack_value(left)} and "
         f"{attack_value(right)} are left on average.",
-        searched=_AS_DRAWN,
-        evidence=(
-            drawn("Left", left, matchings=counts[0], **{_REMAIN: attack_value(left)}),
-            drawn("Right", right, matchings=counts[1], **{_REMAIN: attack_value(right)}),
-        ),
     )
 
 
-@question(
-    "figure-3",
-    3,
-    section="Figure 3",
-    title="Alice's probabilities by paths",
-    kind="figure",
-    statement="Two paths of three relays lead from Alice to exit 1 and one to exit 2, so the four "
-    "behaviours are Alice's with probabilities $1/3$, $1/3$, $1/6$ and $1/6$.",
-)
+@question("figure-3")
 def figure_3(run: ClaimContext) -> Finding:
     """Follow the arrows; then match all four users."""
     from anonymatch.sources import path_counts, relay_graph
@@ -158,30 +128,20 @@ def figure_3(run: ClaimContext) -> Finding:
     weight = sum(counts.values(), Fraction(0))
     after = [Fraction(counts.get(behaviour, 0)) / weight for behaviour in graph.behaviours]
     sixth = Fraction(1, 6)
-    holds = list(paths_to.values()) == [2, 1] and prior == [
-        2 * sixth,
-        2 * sixth,
-        sixth,
-        sixth,
-    ]
+    holds = list(paths_to.values()) == [2, 1] and prior == [2 * sixth, 2 * sixth, sixth, sixth]
     shown = ", ".join(map(str, prior))
     return Finding(
-        verdict=judge(holds),
+        judge(holds),
+        values("Paths of three relays by exit", **paths_to),
+        table(
+            "Alice's probabilities before and after all four users are matched",
+            ["behaviour", "before", "after"],
+            zip(map(str, graph.behaviours), prior, after, strict=True),
+        ),
         corrected=f"{shown}",
         finding=f"{paths_to['exit 1']} and {paths_to['exit 2']} paths, so {shown}: probabilities "
-        f"before "
-        f"users are "
-        f"matched. With all four users matched (weight {weight}) Alice's are "
+        f"before users are matched. With all four users matched (weight {weight}) Alice's are "
         f"{', '.join(map(str, after))}.",
-        searched="all paths of three relays along the arrows as drawn",
-        evidence=(
-            values("Paths of three relays by exit", **paths_to),
-            table(
-                "Alice's probabilities before and after all four users are matched",
-                ["behaviour", "before", "after"],
-                zip(map(str, graph.behaviours), prior, after, strict=True),
-            ),
-        ),
     )
 
 
@@ -194,15 +154,7 @@ def effective_sizes(graph: Graph) -> list[Fraction]:
     ]
 
 
-@question(
-    "figure-4",
-    4,
-    section="Figure 4",
-    title="Equal counts, unequal users",
-    kind="figure",
-    statement="Both graphs have exactly 24 matchings. On the left three balanced groups give all "
-    "users equal anonymity; on the right three users are completely exposed.",
-)
+@question("figure-4")
 def figure_4(run: ClaimContext) -> Finding:
     """Count both, and look at what every user has left."""
     left, right = picture(pictures.GROUPS_EQUAL), picture(pictures.GROUPS_UNEQUAL)
@@ -213,20 +165,14 @@ def figure_4(run: ClaimContext) -> Finding:
     as_captioned = counts == [24, 24] and exposed == 3
     by_group = sizes == [Fraction(degree) for degree in left.degrees.tolist()]
     return Finding(
-        verdict=judge(as_captioned and len(set(sizes)) == 1, conditional=as_captioned and by_group),
-        corrected="The counts hold; anonymity on the left is equal only within a group, so for all "
-        "users only if the groups are of one size.",
-        brief="if the groups are of one size",
+        judge(as_captioned and len(set(sizes)) == 1, conditional=as_captioned and by_group),
+        drawn("Left", left, matchings=counts[0], **{_AMONG: sizes}),
+        drawn("Right", right, matchings=counts[1], **{_AMONG: effective_sizes(right)}),
+        drawn("As many edges as the right one", rival, matchings=matchings(rival)),
         finding=f"{counts[0]} and {counts[1]} matchings, {exposed} users exposed on the right. On "
         f"the left users hide among {' or '.join(map(str, sorted(set(sizes))))}, and the costs "
         f"differ: {left.n_edges} and {right.n_edges} edges. With {rival.n_edges} edges there are "
         f"also {matchings(rival)} matchings (groups of 3, 3 and 1).",
-        searched=_AS_DRAWN,
-        evidence=(
-            drawn("Left", left, matchings=counts[0], **{_AMONG: sizes}),
-            drawn("Right", right, matchings=counts[1], **{_AMONG: effective_sizes(right)}),
-            drawn("As many edges as the right one", rival, matchings=matchings(rival)),
-        ),
     )
 
 
@@ -248,17 +194,7 @@ def two_regular_counts(run: ClaimContext) -> list[tuple[int, int]]:
     return counts
 
 
-@question(
-    "figure-5",
-    5,
-    section="Figure 5",
-    title="Connected 2-regular graphs have 2 matchings",
-    kind="figure",
-    statement="Any 2-regular connected bipartite graph has exactly 2 perfect matchings, shown in "
-    "red in a picture of one.",
-    seconds=0.1,
-    needs="survey",
-)
+@question("figure-5")
 def figure_5(run: ClaimContext) -> Finding:
     """The statement on cycles and all small graphs; the drawing as it is and less an edge."""
     counted = two_regular_counts(run) + [(n, matchings(ring(n, 2))) for n in range(2, 9)]
@@ -277,35 +213,20 @@ def figure_5(run: ClaimContext) -> Finding:
         for matching in listed(meant)
     ]
     return Finding(
-        verdict=judge(
-            statement.holds and right(as_drawn), corrected=statement.holds and right(meant)
-        ),
+        judge(statement.holds and right(as_drawn), corrected=statement.holds and right(meant)),
+        drawn("As drawn", as_drawn, matchings=matchings(as_drawn)),
+        drawn("Without x2y2", meant, matchings=matchings(meant)),
+        table("Connected 2-regular graphs", ["users", "matchings"], counted),
         corrected=f"The statement is right; in the picture remove the edge $x_2y_2$: the matchings "
         f"are {' and '.join(pairs)}.",
-        brief="the statement is right; in the picture remove the edge $x_2y_2$",
         finding=f"The statement held for {statement} graphs. The graph that is drawn has degrees "
         f"{', '.join(map(str, as_drawn.degrees.tolist()))} and {matchings(as_drawn)} matchings; "
         f"without x2y2 it has {matchings(meant)}, and {missing} of the 2 red ones is not among "
         "them.",
-        searched=f"2-regular connected graphs among {run.scope}, and cycles of up to 8 users",
-        evidence=(
-            drawn("As drawn", as_drawn, matchings=matchings(as_drawn)),
-            drawn("Without x2y2", meant, matchings=matchings(meant)),
-            table("Connected 2-regular graphs", ["users", "matchings"], counted),
-        ),
     )
 
 
-@question(
-    "figure-6",
-    6,
-    section="Figure 6",
-    title="Permutations as entries of a matrix",
-    kind="figure",
-    statement=r"Eight of the 24 ways to pick entries of a $4 \times 4$ matrix, one in each row and "
-    r"column, correspond to the permutations 1234, 4123, 4231, 2431, 2413, 2134, 3124 and "
-    r"2314.",
-)
+@question("figure-6")
 def figure_6(run: ClaimContext) -> Finding:
     """Read the permutations off the filled cells."""
     read = [permutation(cells) for cells in pictures.PERMUTATIONS]
@@ -314,29 +235,19 @@ def figure_6(run: ClaimContext) -> Finding:
     )
     proper = trial(((drawn,) for drawn in read), lambda drawn: sorted(drawn) == list("1234"))
     return Finding(
-        verdict=judge(same.holds and proper.holds and len(set(read)) == 8),
+        judge(same.holds and proper.holds and len(set(read)) == 8),
+        table(
+            "Permutations as drawn and as labelled",
+            ["drawn", "label"],
+            zip(read, pictures.PERMUTATION_LABELS, strict=True),
+        ),
         corrected=f"The cells read {', '.join(read)}.",
         finding=f"{same} pictures match their labels, all different, out of {math.factorial(4)} "
         "ways.",
-        searched=_AS_DRAWN,
-        evidence=(
-            table(
-                "Permutations as drawn and as labelled",
-                ["drawn", "label"],
-                zip(read, pictures.PERMUTATION_LABELS, strict=True),
-            ),
-        ),
     )
 
 
-@question(
-    "figure-7",
-    7,
-    section="Figure 7",
-    title="A permanent of 9",
-    kind="figure",
-    statement="A bipartite graph and its biadjacency matrix, whose permanent is 9.",
-)
+@question("figure-7")
 def figure_7(run: ClaimContext) -> Finding:
     """Compare edges with matrix, and count."""
     edges = [(user - 1, behaviour - 1) for user, behaviour in pictures.MATRIX_EDGES]
@@ -345,28 +256,15 @@ def figure_7(run: ClaimContext) -> Finding:
     number = matchings(graph)
     through = sorted(set(posterior(graph).counts.by_edge.tolist()))
     return Finding(
-        verdict=judge(graph == matrix and number == 9),
+        judge(graph == matrix and number == 9),
+        drawn("The graph", graph, matchings=number, **{"matchings through an edge": through}),
         corrected=f"the permanent is {number}",
         finding=f"The edges {'are' if graph == matrix else 'are not'} those of the matrix; it has "
         f"{number} matchings, and every edge is in {' or '.join(map(str, through))} of them.",
-        searched=_AS_DRAWN,
-        evidence=(
-            drawn("The graph", graph, matchings=number, **{"matchings through an edge": through}),
-        ),
     )
 
 
-@question(
-    "figures-8-9",
-    8,
-    section="Figures 8 and 9",
-    title="The graph $G_k$, and one de-anonymised user",
-    kind="figure",
-    statement="Figure 8 draws $G_k$, in which each user lacks exactly one behaviour, all "
-    "different. In "
-    "Figure 9 user $x_3$ is de-anonymised by the edge to $y_1$, which removes all red "
-    "elements.",
-)
+@question("figures-8-9")
 def figures_8_9(run: ClaimContext) -> Finding:
     """Compare with the crown, and with what exposing leaves."""
     g_k = picture(pictures.G_K)
@@ -378,29 +276,12 @@ def figures_8_9(run: ClaimContext) -> Finding:
     expected = exposures(before).expected_left
     best = min(range(4), key=lambda x: expected[x])
     return Finding(
-        verdict=judge(g_k == crown(6) and same and (user, behaviour) == (2, 0)),
-        corrected="redraw the figures",
+        judge(g_k == crown(6) and same and (user, behaviour) == (2, 0)),
+        drawn("Figure 8 with k + 1 = 6", g_k, matchings=matchings(g_k)),
+        drawn("Figure 9, before", before, matchings=matchings(before), **{_REMAIN: expected}),
+        drawn("Figure 9, after", after, matchings=matchings(after)),
         finding=f"Figure 8 {'is' if g_k == crown(6) else 'is not'} the complete graph less a "
-        f"perfect "
-        f"matching. In Figure 9 {matchings(before)} matchings become {matchings(left)}, as drawn; "
-        f"x3 leaves {expected[2]} on average, while the best user x{best + 1} leaves "
+        f"perfect matching. In Figure 9 {matchings(before)} matchings become {matchings(left)}, "
+        f"as drawn; x3 leaves {expected[2]} on average, while the best user x{best + 1} leaves "
         f"{expected[best]}.",
-        searched=_AS_DRAWN,
-        evidence=(
-            drawn("Figure 8 with k + 1 = 6", g_k, matchings=matchings(g_k)),
-            drawn("Figure 9, before", before, matchings=matchings(before), **{_REMAIN: expected}),
-            drawn("Figure 9, after", after, matchings=matchings(after)),
-        ),
     )
-
-
-QUESTIONS = (
-    figure_1,
-    figure_2,
-    figure_3,
-    figure_4,
-    figure_5,
-    figure_6,
-    figure_7,
-    figures_8_9,
-)

@@ -1,25 +1,27 @@
-"""Section 2: definitions, the permanent, Brègman's theorem and what follows from it at once."""
+"""Sections 1.1 and 2: definitions, the permanent, Brègman's theorem, the rescaled metric."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import chain, combinations, permutations, product
+from itertools import chain, combinations, pairwise, permutations, product
 
 import numpy as np
 
 from anonymatch.base.numbers import plural
-from anonymatch.counting import permanent
-from anonymatch.graph import Graph, partition
-from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.enumeration import popcounts, unpack
-from anonymatch.paper.evidence import table, values
-from anonymatch.paper.exact_comparisons import bound_power, compare
-from anonymatch.paper.named_graphs import matchings
-from anonymatch.paper.question import Finding, judge, question, trial
+from anonymatch.counting import count, permanent
+from anonymatch.graph import Graph, complete, partition
+from anonymatch.measures import log_rescaled
+from anonymatch.paper.named_graphs import (
+    PartitionGraph,
+    beside,
+    bound_power,
+    compare,
+    matchings,
+    two_hexagons_less,
+)
+from anonymatch.paper.question import ClaimContext, Finding, judge, question, table, trial, values
 from anonymatch.paper.small_graphs import Survey
-
-__all__ = ["QUESTIONS"]
 
 Edges = Sequence[tuple[int, int]]
 
@@ -73,17 +75,7 @@ def terms(matrix: Sequence[Sequence[int]]) -> list[int]:
     return [math.prod(matrix[i][p[i]] for i in range(n)) for p in permutations(range(n))]
 
 
-@question(
-    "definition-bipartite",
-    9,
-    section="Section 2, Definitions 1 and 4",
-    title="Bipartite graphs, and the signs of a permanent",
-    kind="definition",
-    statement="A graph is bipartite if its vertices can be partitioned into two distinct subsets "
-    "$X$ "
-    "and $Y$ such that any edge joins $X$ and $Y$. The permanent is like the determinant, "
-    "except that all terms are positive.",
-)
+@question("definition-bipartite")
 def definition_bipartite(run: ClaimContext) -> Finding:
     """Both readings on all graphs of up to four vertices; signs on small matrices."""
     graphs = [
@@ -106,29 +98,23 @@ def definition_bipartite(run: ClaimContext) -> Finding:
     )
     triangle = ((0, 1), (0, 2), (1, 2))
     return Finding(
-        verdict=judge(
-            distinct.holds and never_negative.holds,
-            corrected=disjoint.holds and on_counts.holds,
+        judge(
+            distinct.holds and never_negative.holds, corrected=disjoint.holds and on_counts.holds
         ),
-        corrected="Two disjoint subsets; and no term is negative if no entry is.",
-        brief="two disjoint subsets",
+        values(
+            "Whether a triangle is bipartite: X = {0, 1, 2} and Y = {0, 1} are distinct and "
+            "cover every edge",
+            **{
+                "with distinct subsets": splits(triangle, 3, False),
+                "with disjoint subsets": splits(triangle, 3, True),
+            },
+        ),
+        values("Terms of the permanent of (1, -1 / 1, 1)", terms=terms([[1, -1], [1, 1]])),
         finding=f"Sets that are only distinct fit the graphs without odd cycles in {distinct} "
         f"cases (even a triangle {'passes' if splits(triangle, 3, False) else 'does not pass'}), "
         f"disjoint ones in {disjoint}. Terms of the permanent are not negative for "
         f"{never_negative} matrices with entries -1, 0 and 1, and for {on_counts} with entries 0 "
         "and 1.",
-        searched="all graphs with 2 to 4 vertices; all 2 x 2 matrices with entries -1, 0 and 1",
-        evidence=(
-            values(
-                "Whether a triangle is bipartite: X = {0, 1, 2} and Y = {0, 1} are distinct and "
-                "cover every edge",
-                **{
-                    "with distinct subsets": splits(triangle, 3, False),
-                    "with disjoint subsets": splits(triangle, 3, True),
-                },
-            ),
-            values("Terms of the permanent of (1, -1 / 1, 1)", terms=terms([[1, -1], [1, 1]])),
-        ),
     )
 
 
@@ -144,17 +130,7 @@ def edge_sets(graph: Graph) -> int:
     )
 
 
-@question(
-    "theorem-permanent",
-    10,
-    section="Section 2, Theorem 1",
-    title="The permanent counts perfect matchings",
-    kind="theorem",
-    statement="The number of perfect matchings of a bipartite graph is the permanent of its "
-    "bi-adjacency matrix.",
-    seconds=0.2,
-    needs="survey",
-)
+@question("theorem-permanent")
 def theorem_permanent(run: ClaimContext) -> Finding:
     """Edge sets, permanents and the package's counts of small graphs."""
     graphs = [
@@ -173,84 +149,56 @@ def theorem_permanent(run: ClaimContext) -> Finding:
         graphs, lambda survey, index: matchings(survey.graph(index)) == survey.matchings[index]
     )
     return Finding(
-        verdict=judge(by_definition.holds and by_counting.holds),
-        corrected="it differs for some graphs",
+        judge(by_definition.holds and by_counting.holds),
         finding=f"Sets of edges and permanents agree for {by_definition} graphs of up to 3 users, "
         f"permanents and two ways of counting for {by_counting} of up to 4. There must be as many "
         "behaviours as users.",
-        searched="every graph of up to 4 users; the theorem has a proof for all",
     )
 
 
 # ---- Brègman
 
 
-def degrees_of(survey: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Degrees of all users of all graphs, a line a user."""
-    return popcounts(survey.n)[unpack(survey.keys, survey.n, survey.n)].astype(np.int64)
+def against_bregman(survey: Survey) -> tuple[list[int], list[int]]:
+    """Graphs with more matchings than Brègman's bound, and with as many, decided exactly.
+
+    Examples
+    --------
+    >>> from anonymatch.paper.small_graphs import survey
+    >>> [len(graphs) for graphs in against_bregman(survey(3))]
+    [0, 3]
+    """
+    degrees = survey.degrees
+    some = np.flatnonzero((survey.matchings > 0) & (degrees > 0).all(axis=0))
+    logs = np.array([math.lgamma(d + 1) / max(d, 1) for d in range(survey.n + 1)])
+    bound = logs[degrees[:, some]].sum(axis=0)
+    close = some[np.log(survey.matchings[some]) > bound - 1e-9].tolist()
+    signs = [
+        compare((int(survey.matchings[i]), 1), bound_power(degrees[:, i].tolist())) for i in close
+    ]
+    over, tight = ([i for i, s in zip(close, signs, strict=True) if s == sign] for sign in (1, 0))
+    return over, tight
 
 
-@question(
-    "theorem-bregman",
-    11,
-    section="Section 2, Theorem 2 (Brègman)",
-    title="Brègman's bound on the permanent",
-    kind="theorem",
-    statement=r"The permanent of an $n \times n$ matrix of zeros and ones with row sums $r_i$ is "
-    "at most "
-    r"the product of $(r_i!)^{1/r_i}$.",
-    needs="survey",
-)
+@question("theorem-bregman")
 def theorem_bregman(run: ClaimContext) -> Finding:
     """Exactly, on every small graph; rows of zeros apart."""
     rows = []
-    without, over, tight = 0, 0, 0
     for survey in run.surveys():
-        degrees = degrees_of(survey)
-        empty = int((degrees == 0).any(axis=0).sum())
-        beyond = len(survey.over_bregman())
-        positive = int((survey.matchings > 0).sum())
-        equal = sum(
-            compare((int(survey.matchings[k]), 1), bound_power(degrees[:, k].tolist())) == 0
-            for k in np.flatnonzero(_near_bound(survey, degrees)).tolist()
-        )
-        rows.append([survey.n, len(survey.keys), empty, positive, beyond, equal])
-        without, over, tight = without + empty, over + beyond, tight + equal
+        beyond, equal = against_bregman(survey)
+        empty, positive = (survey.degrees == 0).any(axis=0).sum(), (survey.matchings > 0).sum()
+        rows.append([survey.n, len(survey.keys), empty, positive, len(beyond), len(equal)])
+    without, over, tight = (sum(row[k] for row in rows) for k in (2, 4, 5))
     return Finding(
-        verdict=judge(without == 0 and over == 0, conditional=over == 0),
-        corrected="Every row sum must be at least 1: $(0!)^{1/0}$ is no number. With a row of "
-        "zeros the permanent is 0, and so the bound should be.",
-        brief="if every row has an entry",
-        finding=f"{over} graphs have more matchings than the bound and {tight} have exactly as "
-        f"many; "
-        f"{without} have a user without an edge, for whom the bound is not defined.",
-        searched=f"{run.scope}, compared in whole numbers; the theorem has a proof for all sizes",
-        evidence=(
-            table(
-                "By number of users",
-                [
-                    "users",
-                    "graphs",
-                    "with an empty row",
-                    "with matchings",
-                    "over the bound",
-                    "on it",
-                ],
-                rows,
-            ),
+        judge(without == 0 and over == 0, conditional=over == 0),
+        table(
+            "By number of users",
+            ["users", "graphs", "with an empty row", "with matchings", "over the bound", "on it"],
+            rows,
         ),
+        finding=f"{over} graphs have more matchings than the bound and {tight} have exactly as "
+        f"many; {without} have a user without an edge, for whom the bound is not defined.",
     )
-
-
-def _near_bound(
-    survey: Survey, degrees: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    logs = np.array([math.lgamma(d + 1) / max(d, 1) for d in range(survey.n + 1)])
-    counts = np.log(np.maximum(survey.matchings, 1))
-    close: np.ndarray[tuple[int], np.dtype[np.bool_]] = (survey.matchings > 0) & (
-        counts > logs[degrees].sum(axis=0) - 1e-9
-    )
-    return close
 
 
 # ---- partitions attain the bound
@@ -275,26 +223,14 @@ def complete_sizes(degrees: Sequence[int]) -> list[int] | None:
 
 def best_by_degrees(survey: Survey) -> dict[tuple[int, ...], int]:
     """The most matchings of graphs whose users have these degrees, falling."""
-    degrees = -np.sort(-degrees_of(survey), axis=0)
+    degrees = -np.sort(-survey.degrees, axis=0)
     best: dict[tuple[int, ...], int] = {}
     for key, number in zip(degrees.T.tolist(), survey.matchings.tolist(), strict=True):
         best[tuple(key)] = max(best.get(tuple(key), 0), number)
     return best
 
 
-@question(
-    "lemma-partition",
-    12,
-    section="Section 2, Lemmas 1 and 2",
-    title="Complete components attain Brègman's bound",
-    kind="lemma",
-    statement="If every user has $k$ behaviours and $k$ divides $n$, $n/k$ complete components "
-    "of $k$ "
-    "users have the most matchings. Complete components of any sizes have the most among all "
-    "graphs with the same set of user degrees.",
-    seconds=0.05,
-    needs="survey",
-)
+@question("lemma-partition")
 def lemma_partition(run: ClaimContext) -> Finding:
     """Every small graph against the partition with the same degrees."""
     cases = [
@@ -317,23 +253,80 @@ def lemma_partition(run: ClaimContext) -> Finding:
         (n, sorted(s), survey) for (n, s), survey in by_set.items() if len(set(survey)) > 1
     ]
     return Finding(
-        verdict=judge(multiset.holds and regular.holds),
-        corrected="it fails for some degrees",
-        finding=f"Complete components have the most matchings for {multiset} lists of degrees that "
-        f"allow "
-        f"them, {regular} of them with equal degrees. Degrees must be taken with their numbers: "
-        f"{plural(len(ambiguous), 'set')} of degrees "
-        f"{'belongs' if len(ambiguous) == 1 else 'belong'} "
-        "to partitions with different counts.",
-        searched=f"{run.scope}; Brègman's theorem proves it for all sizes",
-        evidence=(
-            table(
-                "Sets of degrees that do not tell how many users have each",
-                ["users", "degrees", "matchings of their partitions"],
-                ambiguous,
-            ),
+        judge(multiset.holds and regular.holds),
+        table(
+            "Sets of degrees that do not tell how many users have each",
+            ["users", "degrees", "matchings of their partitions"],
+            ambiguous,
         ),
+        finding=f"Complete components have the most matchings for {multiset} lists of degrees "
+        f"that allow them, {regular} of them with equal degrees. Degrees must be taken with their "
+        f"numbers: {plural(len(ambiguous), 'set')} of degrees "
+        f"{'belongs' if len(ambiguous) == 1 else 'belong'} to partitions with different counts.",
     )
 
 
-QUESTIONS = (definition_bipartite, theorem_permanent, theorem_bregman, lemma_partition)
+def rescaled_log(graph: Graph) -> float:
+    """Natural log of the permanent of p abs(ln p), with p one over the degree."""
+    return log_rescaled(graph, count(graph, exact=True)).value
+
+
+def user_bound(d: int) -> float:
+    """The most that a user of degree d adds to the log: ln ln d - ln d + ln(d!)/d."""
+    return math.log(math.log(d)) - math.log(d) + math.lgamma(d + 1) / d
+
+
+def best_rescaled(survey: Survey, m: int) -> float:
+    """The largest log of the metric over all graphs with m edges."""
+    here = (survey.edges == m) & (survey.matchings > 0)
+    degrees = survey.degrees[:, here]
+    with np.errstate(divide="ignore"):
+        users = np.log(np.log(np.maximum(degrees, 1))) - np.log(degrees)
+    return float((np.log(survey.matchings[here]) + users.sum(axis=0)).max())
+
+
+@question("rescaled-metric")
+def rescaled_metric(run: ClaimContext) -> Finding:
+    """Concavity of what a user adds; small graphs with nk edges; one larger graph."""
+    values = [user_bound(d) for d in range(2, 5001)]
+    gains = [later - earlier for earlier, later in pairwise(values)]
+    concave = trial(pairwise(gains), lambda earlier, later: later < earlier)
+
+    def h_is_best(n: int, k: int) -> bool:
+        own = rescaled_log(PartitionGraph(n, n * k).graph)
+        return own > best_rescaled(run.survey(n), n * k) - 1e-9
+
+    cases = [
+        (n, k)
+        for n in range(2, run.largest + 1)
+        for k in range(2, n + 1)
+        if PartitionGraph(n, n * k).defined
+    ]
+    divided = trial((case for case in cases if case[0] % case[1] == 0), h_is_best)
+    other = trial((case for case in cases if case[0] % case[1]), h_is_best)
+    rival = beside(complete(4), two_hexagons_less())
+    h = PartitionGraph(rival.n_users, rival.n_edges)
+    beaten = rescaled_log(rival) > rescaled_log(h.graph) + 1e-9
+    exposed = partition([4, 1, 1, 1])
+    return Finding(
+        judge(
+            divided.holds and other.holds and not beaten,
+            conditional=divided.holds and concave.holds,
+        ),
+        table(
+            "The metric",
+            ["graph", "value"],
+            [
+                ["2 + 2 + 3", math.exp(rescaled_log(partition([2, 2, 3])))],
+                ["4 + 1 + 1 + 1", math.exp(rescaled_log(exposed))],
+                [f"H({h.n}, {h.m})", math.exp(rescaled_log(h.graph))],
+                ["K44 + X6 (K66 less two hexagons)", math.exp(rescaled_log(rival))],
+            ],
+        ),
+        finding=f"What a user adds is concave at {concave} degrees. H is best for {divided} small "
+        f"pairs with k | n and for {other} others; at ({h.n}, {h.m}) it has "
+        f"{math.exp(rescaled_log(h.graph)):.6g} and another graph "
+        f"{math.exp(rescaled_log(rival)):.6g}. One exposed user makes it "
+        f"{math.exp(rescaled_log(exposed)):g}.",
+        counterexample=tuple(rival.to_rows()) if beaten else None,
+    )

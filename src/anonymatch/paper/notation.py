@@ -14,8 +14,6 @@ from html import escape
 
 from anonymatch.base.errors import InputError
 
-__all__ = ["as_html", "as_latex", "as_text", "escape_latex"]
-
 _SYMBOLS = {  # name: text, HTML
     "le": (" <= ", " ≤ "),
     "ge": (" >= ", " ≥ "),

@@ -10,33 +10,6 @@ from dataclasses import dataclass
 
 from anonymatch.graph import Graph
 
-__all__ = [
-    "EXPOSED_AFTER",
-    "EXPOSED_BEFORE",
-    "EXPOSED_EDGE",
-    "GROUPS_EQUAL",
-    "GROUPS_UNEQUAL",
-    "G_K",
-    "MATRIX_EDGES",
-    "MATRIX_ROWS",
-    "NEIGHBOURHOOD_GROUPS",
-    "NEIGHBOURHOOD_RING",
-    "OVERLAPPING",
-    "PERMUTATIONS",
-    "PERMUTATION_LABELS",
-    "POINTS",
-    "RED_MATCHINGS",
-    "RELAYS",
-    "RELAY_ENTRIES",
-    "RELAY_EXITS",
-    "SEPARATE",
-    "TWO_REGULAR",
-    "Ellipse",
-    "inside",
-    "permutation",
-    "picture",
-]
-
 Point = tuple[float, float]
 Line = tuple[int, int]
 """Heights of the user on the left and of the behaviour on the right."""

@@ -1,10 +1,10 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
-from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
+from anonymatch.charts import DARK, LIGHT
 from anonymatch.report.drawings.design_parts import parts
-from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
+from anonymatch.report.drawings.graphs import bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix
-from anonymatch.report.drawings.svg import Picture
+from anonymatch.report.drawings.svg import LARGEST, STYLE, Picture
 from anonymatch.report.errata import errata_latex
 from anonymatch.report.html.audit import (
     AUDIT_SECTIONS,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 from anonymatch.attacks import exposures
 from anonymatch.base.numbers import plural, shown, subscript
@@ -34,8 +35,6 @@ from anonymatch.report.paper_panels import (
 )
 from anonymatch.sources import relay_graph, relay_weights
 
-__all__ = ["Panel", "PaperFigure", "paper_figure", "paper_figures"]
-
 _PEOPLE = ("Alice", "Bob", "Charlie", "David", "Eve", "Frank", "Grace")
 _RELAYS = {"top": "a", "bottom": "b", "middle": "m", "exit 1": "1", "exit 2": "2"}
 _RELAY_PLACES = {"a": (0, 0.5), "b": (0, 2.5), "m": (1.7, 1.5), "1": (3, 0), "2": (3, 3)}
@@ -63,18 +62,8 @@ def paper_figures() -> tuple[PaperFigure, ...]:
     >>> [figure.number for figure in paper_figures() if figure.corrected]
     [1, 3, 4, 5, 9]
     """
-    makers: tuple[Callable[[], PaperFigure], ...] = (
-        _sets,
-        _neighbourhoods,
-        _relays,
-        _exposed_users,
-        _two_regular,
-        _picks,
-        _biadjacency,
-        _crowns,
-        _step,
-    )
-    return tuple(make() for make in makers)
+    first = _sets(), _neighbourhoods(), _relays(), _exposed_users(), _two_regular()
+    return *first, _picks(), _biadjacency(), _crowns(), _step()
 
 
 def _sets() -> PaperFigure:
@@ -101,15 +90,11 @@ def _sets() -> PaperFigure:
         subject="Two ways to give four users sets of two",
         panels=panels,
         right=f"The counts, {value(panels[0])} and {value(panels[1])}.",
-        corrected=(
-            "In the right picture the labels C and D are swapped: as printed, "
-            f"{without_own(overlapping)}, although each set is said to hold its user. With the "
-            f"labels exchanged all do, and the count is {value(panels[2])} as before."
-        ),
-        meaning=(
-            "At the same cost, separate groups leave twice as many explanations as a chain of "
-            "overlapping sets, and one exposed user does not expose everybody."
-        ),
+        corrected="In the right picture the labels C and D are swapped: as printed, "
+        f"{without_own(overlapping)}, although each set is said to hold its user. With the "
+        f"labels exchanged all do, and the count is {value(panels[2])} as before.",
+        meaning="At the same cost, separate groups leave twice as many explanations as a chain of "
+        "overlapping sets, and one exposed user does not expose everybody.",
     )
 
 
@@ -119,21 +104,24 @@ def _members(
     return {user: sorted(inside(ellipse, positions)) for user, ellipse in ellipses.items()}
 
 
+def _counted(number: int, name: str, graph: Graph, **standing_out: Any) -> Panel:
+    """A graph under its name, with its matchings and edges below it."""
+    drawn = bipartite(graph, title=f"Figure {number}: {name}", **standing_out)
+    return Panel(drawn, f"{name}: {counted(graph)}", graph)
+
+
 def _neighbourhoods() -> PaperFigure:
     around, groups = (
         named(picture(lines), _PEOPLE)
         for lines in (printed.NEIGHBOURHOOD_RING, printed.NEIGHBOURHOOD_GROUPS)
     )
     panels = tuple(
-        Panel(
-            bipartite(
-                graph,
-                title=f"Figure 2: {name}",
-                users=["Alice"],
-                edges=[edge for edge in graph.to_edges() if edge[0] == "Alice"],
-            ),
-            f"{name}: {counted(graph)}",
+        _counted(
+            2,
+            name,
             graph,
+            users=["Alice"],
+            edges=[edge for edge in graph.to_edges() if edge[0] == "Alice"],
         )
         for name, graph in (("Overlapping", around), ("Two groups", groups))
     )
@@ -142,11 +130,9 @@ def _neighbourhoods() -> PaperFigure:
         subject="Overlapping sets against groups",
         panels=panels,
         right=f"The counts, {value(panels[0])} and {value(panels[1])}, at equal cost.",
-        meaning=(
-            "Every user has three behaviours in both. After the best attack on one user "
-            f"{shown(attacked(groups))} explanations are expected to be left in groups, and "
-            f"{shown(attacked(around))} in the overlapping design."
-        ),
+        meaning="Every user has three behaviours in both. After the best attack on one user "
+        f"{shown(attacked(groups))} explanations are expected to be left in groups, and "
+        f"{shown(attacked(around))} in the overlapping design.",
     )
 
 
@@ -194,27 +180,16 @@ def _relays() -> PaperFigure:
             ),
         ),
         right="The numbers of paths, and the probabilities that follow from Alice's paths alone.",
-        corrected=(
-            f"These are probabilities before anything else is known. Since the other three users "
-            f"did "
-            f"something too, matching all four makes Alice's {shown(after)}."
-        ),
-        meaning=(
-            "Weights by paths understate what an attacker knows who also has to explain "
-            "everybody else: exit 1 becomes more likely still."
-        ),
+        corrected="These are probabilities before anything else is known. Since the other three "
+        f"users did something too, matching all four makes Alice's {shown(after)}.",
+        meaning="Weights by paths understate what an attacker knows who also has to explain "
+        "everybody else: exit 1 becomes more likely still.",
     )
 
 
 def _exposed_users() -> PaperFigure:
-    even, uneven, same = (
-        named(graph, _PEOPLE)
-        for graph in (
-            picture(printed.GROUPS_EQUAL),
-            picture(printed.GROUPS_UNEQUAL),
-            partition([3, 3, 1]),
-        )
-    )
+    graphs = picture(printed.GROUPS_EQUAL), picture(printed.GROUPS_UNEQUAL), partition([3, 3, 1])
+    even, uneven, same = (named(graph, _PEOPLE) for graph in graphs)
     panels = tuple(
         Panel(
             bipartite(graph, title=f"Figure 4: {name}", groups="blocks", users=alone(graph)),
@@ -231,19 +206,13 @@ def _exposed_users() -> PaperFigure:
         number=4,
         subject="Equal counts, unequal users",
         panels=panels,
-        right=(
-            f"Both printed graphs have {value(panels[0])} matchings, and the second has "
-            f"{exposed(uneven)}."
-        ),
-        corrected=(
-            f"They do not cost the same, {even.n_edges} edges and {uneven.n_edges}, so they are no "
-            f"fair pair: {uneven.n_edges} edges can give {value(panels[2])} matchings, with one "
-            "user alone. And groups of 3, 2 and 2 do not give all users equal anonymity."
-        ),
-        meaning=(
-            "The number of matchings is a figure of the whole system: look at each user as well "
-            "before trusting it."
-        ),
+        right=f"Both printed graphs have {value(panels[0])} matchings, and the second has "
+        f"{exposed(uneven)}.",
+        corrected=f"They do not cost the same, {even.n_edges} edges and {uneven.n_edges}, so they "
+        f"are no fair pair: {uneven.n_edges} edges can give {value(panels[2])} matchings, with "
+        "one user alone. And groups of 3, 2 and 2 do not give all users equal anonymity.",
+        meaning="The number of matchings is a figure of the whole system: look at each user as "
+        "well before trusting it.",
     )
 
 
@@ -269,15 +238,11 @@ def _two_regular() -> PaperFigure:
         subject="Connected graphs of degree two",
         panels=panels,
         right=f"The statement: a connected graph of degree 2 has {value_of(cycle)} matchings.",
-        corrected=(
-            f"The graph printed has an edge too many, {extra[0]} with {extra[1]}: its degrees are "
-            f"{shown(drawn.degrees.tolist())}, and it has {value_of(drawn)} matchings, of "
-            f"which two are shown. Without that edge it is a cycle of {cycle.n_edges} edges."
-        ),
-        meaning=(
-            "A ring of overlapping pairs has two explanations however many users join it: one "
-            "exposed user tells all."
-        ),
+        corrected=f"The graph printed has an edge too many, {extra[0]} with {extra[1]}: its "
+        f"degrees are {shown(drawn.degrees.tolist())}, and it has {value_of(drawn)} matchings, of "
+        f"which two are shown. Without that edge it is a cycle of {cycle.n_edges} edges.",
+        meaning="A ring of overlapping pairs has two explanations however many users join it: one "
+        "exposed user tells all.",
     )
 
 
@@ -318,36 +283,24 @@ def _biadjacency() -> PaperFigure:
                 graph,
             ),
         ),
-        right=(
-            f"The matrix is that of the graph, and its permanent is {value_of(graph)}; every edge "
-            f"is in {shown(sorted(through))} matchings."
-        ),
+        right=f"The matrix is that of the graph, and its permanent is {value_of(graph)}; every "
+        f"edge is in {shown(sorted(through))} matchings.",
         meaning="Counting explanations is computing the permanent of the matrix.",
     )
 
 
 def _crowns() -> PaperFigure:
     panels = tuple(
-        Panel(
-            bipartite(graph, title=f"Figure 8: G{subscript(k)}"),
-            f"G{subscript(k)}: {counted(graph)}",
-            graph,
-        )
-        for k in (2, 3, 4)
-        for graph in [graph_of(crown(k + 1).to_rows())]
+        _counted(8, f"G{subscript(k)}", graph_of(crown(k + 1).to_rows())) for k in (2, 3, 4)
     )
     return PaperFigure(
         number=8,
         subject="Everybody but one: the graphs G of degree k",
         panels=panels,
-        right=(
-            "Each user has all behaviours but one, and the matchings are the permutations without "
-            f"a fixed point: {shown([value(panel) for panel in panels])} for k = 2, 3, 4."
-        ),
-        meaning=(
-            "The paper uses it where groups of k do not divide the users: one more user, at the "
-            "same cost a user. Groups of several sizes can do better."
-        ),
+        right="Each user has all behaviours but one, and the matchings are the permutations "
+        f"without a fixed point: {shown([value(panel) for panel in panels])} for k = 2, 3, 4.",
+        meaning="The paper uses it where groups of k do not divide the users: one more user, at "
+        "the same cost a user. Groups of several sizes can do better.",
     )
 
 
@@ -370,13 +323,9 @@ def _step() -> PaperFigure:
             ),
         ),
         right=f"The counts, {value_of(graph)} before and {value_of(left)} after.",
-        corrected=(
-            f"{user} is not whom an attacker would choose: exposing {user} leaves "
-            f"{shown(expected[user])} matchings on average, exposing {best} leaves "
-            f"{shown(expected[best])}."
-        ),
-        meaning=(
-            "Exposing a user removes all edges of that user and of the behaviour; dashed lines are "
-            "the anonymity that others lose with it."
-        ),
+        corrected=f"{user} is not whom an attacker would choose: exposing {user} leaves "
+        f"{shown(expected[user])} matchings on average, exposing {best} leaves "
+        f"{shown(expected[best])}.",
+        meaning="Exposing a user removes all edges of that user and of the behaviour; dashed "
+        "lines are the anonymity that others lose with it.",
     )

@@ -13,23 +13,6 @@ from anonymatch.counting import count, matchings
 from anonymatch.graph import Graph
 from anonymatch.report.drawings.svg import Picture
 
-__all__ = [
-    "Panel",
-    "PaperFigure",
-    "alone",
-    "attacked",
-    "counted",
-    "exposed",
-    "from_sets",
-    "graph_of",
-    "matchings_of",
-    "named",
-    "paths_from",
-    "value",
-    "value_of",
-    "without_own",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Panel:

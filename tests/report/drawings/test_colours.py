@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from anonymatch.report.drawings.colours import DARK, GROUPS, LIGHT
+from anonymatch.charts import DARK, GROUPS, LIGHT
 
 THEMES = {"light": LIGHT, "dark": DARK}
 

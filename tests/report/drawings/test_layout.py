@@ -13,9 +13,8 @@ from tests.report.html.boxes import cut, overlapping, text_boxes
 import anonymatch as am
 from anonymatch.designs import Near, Part
 from anonymatch.report import drawings
-from anonymatch.report.drawings.density import density
-from anonymatch.report.drawings.svg import Picture, text
-from anonymatch.report.drawings.text_width import text_width
+from anonymatch.report.drawings.matrices import density
+from anonymatch.report.drawings.svg import Picture, text, text_width
 from anonymatch.report.paper_figures import paper_figures
 
 WIDE = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"

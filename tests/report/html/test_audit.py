@@ -21,7 +21,7 @@ from anonymatch.audits.result import Audit
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import plain
 from anonymatch.measures.interval import Interval
-from anonymatch.report.drawings.density import density
+from anonymatch.report.drawings.matrices import density
 from anonymatch.report.html.audit import audit_html
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import document

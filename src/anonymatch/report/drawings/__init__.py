@@ -6,13 +6,4 @@ from anonymatch.report.drawings.graphs import bipartite, exposure
 from anonymatch.report.drawings.matrices import heat, matrix, permutations
 from anonymatch.report.drawings.networks import network
 
-__all__ = [
-    "bipartite",
-    "exposure",
-    "heat",
-    "matrix",
-    "network",
-    "parts",
-    "permutations",
-    "sets",
-]
+__all__ = ["bipartite", "exposure", "heat", "matrix", "network", "parts", "permutations", "sets"]

@@ -8,17 +8,19 @@ from typing import Any
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
-from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.geometry import Point, round_curve, toward
-from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.drawings.text_width import text_width
+from anonymatch.report.drawings.svg import (
+    LAYOUT,
+    Element,
+    Picture,
+    circle,
+    element,
+    group,
+    group_class,
+    text,
+    text_width,
+)
 
-__all__ = ["LARGEST", "sets"]
-
-LARGEST = 40  # sets, and members, that are still told apart
-
-_ROOM = 30.0  # between a member and the first curve round it
-_STEP = 5.0  # between curves that would cover each other
 _DASHES = ("", "7 4", "2 4", "10 3 2 3")
 
 
@@ -44,8 +46,10 @@ def sets(
     "ann's set = bob's set: A, B. cem's set: C."
     """
     inside = list(dict.fromkeys(member for chosen in members.values() for member in chosen))
-    if max(len(inside), len(members)) > LARGEST:
-        raise InputError(f"at most {LARGEST} sets and members can be drawn; choose some of them")
+    if max(len(inside), len(members)) > LAYOUT.largest:
+        raise InputError(
+            f"at most {LAYOUT.largest} sets and members can be drawn; choose some of them"
+        )
     at = _places(inside, positions)
     owners: dict[frozenset[Hashable], list[str]] = {}
     for name, chosen in members.items():
@@ -79,10 +83,7 @@ def _places(inside: list[Hashable], positions: Mapping[Any, Point] | None) -> di
         radius = max(60.0, 34.0 * len(inside) / math.pi)
         turn = 2 * math.pi / max(len(inside), 1)
         return {
-            member: (
-                radius * math.sin(turn * number),
-                -radius * math.cos(turn * number),
-            )
+            member: (radius * math.sin(turn * number), -radius * math.cos(turn * number))
             for number, member in enumerate(inside)
         }
     lost = [member for member in inside if member not in positions]
@@ -102,13 +103,13 @@ def _curve(number: int, points: list[Point], names: str, total: int) -> Element:
 
 
 def _radius(number: int, total: int) -> float:
-    return _ROOM + (_STEP * (number % 4) if total > 4 else 0.0)
+    return LAYOUT.room + (LAYOUT.step * (number % 4) if total > 4 else 0.0)
 
 
 def _dot(name: str, point: Point, centre: Point) -> Element:
     inward = toward(point, centre)
     return group(
-        element("circle", cx=point[0], cy=point[1], r=5, class_="dot"),
+        circle(*point, 5, "dot"),
         text(point[0] + 16 * inward[0], point[1] + 16 * inward[1] + 4.5, name, "middle"),
     )
 
@@ -148,7 +149,7 @@ def _mean(points: list[Point]) -> Point:
 
 def _box(points: list[Point], more: list[Point]) -> tuple[Point, Point]:
     """The corners of what is drawn, curves and names included."""
-    room = _ROOM + 3 * _STEP + 4
+    room = LAYOUT.room + 3 * LAYOUT.step + 4
     edges = [(x + s * room, y + s * room) for x, y in points for s in (-1, 1)] + more
     if not edges:
         return (0.0, 0.0), (40.0, 40.0)

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural, shown
 from anonymatch.designs import Part
-from anonymatch.report.drawings.colours import group_class
-from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.drawings.text_width import text_width
-
-__all__ = ["parts"]
-
-_ALONE = 10  # parts that are drawn one by one; more are drawn once a kind
-_KINDS = 16
-_CELLS = 12  # users of a part whose edges are drawn
-_SIDE, _LEAST = 108.0, 22.0
-_ROW = 640.0
+from anonymatch.report.drawings.svg import (
+    LAYOUT,
+    Element,
+    Picture,
+    box,
+    group,
+    group_class,
+    text,
+    text_width,
+)
 
 
 def parts(chosen: Sequence[Part], *, spare: int = 0, title: str = "") -> Picture:
@@ -44,11 +43,11 @@ def parts(chosen: Sequence[Part], *, spare: int = 0, title: str = "") -> Picture
     if not chosen:
         raise InputError("there are no parts to draw; give at least one")
     largest = max(part.size for part in chosen)
-    scale = min(_SIDE / largest, 18.0)
-    alone = sum(part.number for part in chosen) <= _ALONE
+    scale = min(LAYOUT.part_side / largest, 18.0)
+    alone = sum(part.number for part in chosen) <= LAYOUT.alone
     blocks: list[tuple[float, float, Element]] = []
-    for kind, part in enumerate(chosen[:_KINDS]):
-        side = max(scale * part.size, _LEAST)
+    for kind, part in enumerate(chosen[: LAYOUT.kinds]):
+        side = max(scale * part.size, LAYOUT.least_side)
         times = 1 if alone else part.number
         block = _block(part, side, times, group_class(kind))
         blocks += [block] * (part.number if alone else 1)
@@ -78,12 +77,12 @@ def _block(part: Part, side: float, times: int, shade: str) -> tuple[float, floa
     wide = max([side + behind, *widths]) + 14
     x, y = (wide - side - behind) / 2, 8.0
     drawn = [
-        element("rect", x=x + step, y=y + 8 - step, width=side, height=side, rx=2, class_="node")
+        box(x + step, y + 8 - step, side, side, "node", 2)
         for step in ((8.0, 4.0) if behind else ())
     ]
     y += behind
     tip = f"{plural(times, 'part')} of {plural(part.size, 'user')}, {plural(part.edges, 'edge')}"
-    drawn.append(element("rect", x=x, y=y, width=side, height=side, rx=2, class_="node", tip=tip))
+    drawn.append(box(x, y, side, side, "node", 2, tip=tip))
     drawn += _cells(part, x, y, side)
     for number, (line, classes) in enumerate(zip(lines, styles, strict=True)):
         drawn.append(text(wide / 2, y + side + 18 + 15 * number, line, classes))
@@ -92,22 +91,11 @@ def _block(part: Part, side: float, times: int, shade: str) -> tuple[float, floa
 
 def _cells(part: Part, x: float, y: float, side: float) -> list[Element]:
     """The edges of a small part, or one shade for how many pairs of a large one are edges."""
-    if part.size > _CELLS:
-        share = part.edges / part.size**2
-        inside = element(
-            "rect", x=x, y=y, width=side, height=side, class_="cell", fill_opacity=share
-        )
-        return [inside]
+    if part.size > LAYOUT.part_cells:
+        return [box(x, y, side, side, "cell", fill_opacity=part.edges / part.size**2)]
     step = side / part.size
     return [
-        element(
-            "rect",
-            x=x + step * j + 0.5,
-            y=y + step * i + 0.5,
-            width=step - 1,
-            height=step - 1,
-            class_="solid",
-        )
+        box(x + step * j + 0.5, y + step * i + 0.5, step - 1, step - 1, "solid")
         for i, j in zip(*(ends.tolist() for ends in part.shape.cells()), strict=True)
     ]
 
@@ -118,7 +106,7 @@ def _rows(blocks: list[tuple[float, float, Element]]) -> tuple[list[Element], fl
     x = y = widest = 0.0
     rows: list[list[tuple[float, float, Element]]] = [[]]
     for block in blocks:
-        if rows[-1] and x + block[0] > _ROW:
+        if rows[-1] and x + block[0] > LAYOUT.row:
             rows.append([])
             x = 0.0
         rows[-1].append(block)
@@ -135,8 +123,8 @@ def _rows(blocks: list[tuple[float, float, Element]]) -> tuple[list[Element], fl
 
 def _notes(chosen: Sequence[Part], spare: int) -> str:
     notes = []
-    if len(chosen) > _KINDS:
-        notes.append(f"and {plural(len(chosen) - _KINDS, 'more kind')} of part")
+    if len(chosen) > LAYOUT.kinds:
+        notes.append(f"and {plural(len(chosen) - LAYOUT.kinds, 'more kind')} of part")
     if spare:
         notes.append(f"{plural(spare, 'spare edge')} in no part")
     return "; ".join(notes)
@@ -146,10 +134,10 @@ def _words(chosen: Sequence[Part], spare: int) -> str:
     sentences = [
         f"{plural(part.number, 'part')} of {plural(part.size, 'user')} and "
         f"{plural(part.edges, 'edge')} ({part.kind})."
-        for part in chosen[:_KINDS]
+        for part in chosen[: LAYOUT.kinds]
     ]
-    if len(chosen) > _KINDS:
-        sentences.append(f"{plural(len(chosen) - _KINDS, 'more kind')} of part.")
+    if len(chosen) > LAYOUT.kinds:
+        sentences.append(f"{plural(len(chosen) - LAYOUT.kinds, 'more kind')} of part.")
     if spare:
         verb = "is" if spare == 1 else "are"
         sentences.append(f"{plural(spare, 'spare edge')} {verb} in no part.")

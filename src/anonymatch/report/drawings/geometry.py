@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["Point", "arrow_head", "bent", "hull", "points_on", "round_curve", "toward"]
-
 Point = tuple[float, float]
 
 

@@ -14,22 +14,23 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural, shown
 from anonymatch.base.text import label
 from anonymatch.graph import Graph, check_graph, structure, witness
-from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.matrices import heat
-from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.drawings.text_width import text_width
-
-__all__ = ["LARGEST", "Groups", "bipartite", "exposure"]
-
-LARGEST = 40  # users or behaviours that are still told apart as dots
+from anonymatch.report.drawings.svg import (
+    LAYOUT,
+    Element,
+    Picture,
+    box,
+    circle,
+    element,
+    group,
+    group_class,
+    line,
+    text,
+    text_width,
+)
 
 Groups = Sequence[Collection[Hashable]] | Literal["blocks"] | None
 """Names of users that get one colour each, or the blocks of the graph."""
-
-_TOP = 26.0  # room for the headings
-_LABELLED_EDGES = (
-    12  # weights are written on the lines up to here, beyond it lines would cross them
-)
 
 
 def bipartite(
@@ -68,7 +69,7 @@ def bipartite(
     'ann: x, y. bob: x. Marked: bob with x.'
     """
     check_graph(graph)
-    if max(graph.n_users, graph.n_behaviours) > LARGEST:
+    if max(graph.n_users, graph.n_behaviours) > LAYOUT.largest:
         return heat(graph, title=title)
     marked = _pairs(graph, edges)
     outstanding = {graph.user_index(user) for user in users}
@@ -99,9 +100,9 @@ def exposure(graph: Graph, user: Hashable, behaviour: Hashable, *, title: str = 
     """
     check_graph(graph)
     left = graph.expose(user, behaviour)
-    if max(graph.n_users, graph.n_behaviours) > LARGEST:
+    if max(graph.n_users, graph.n_behaviours) > LAYOUT.largest:
         raise InputError(
-            f"an exposure can be drawn for at most {LARGEST} users and behaviours, "
+            f"an exposure can be drawn for at most {LAYOUT.largest} users and behaviours, "
             f"not {max(graph.n_users, graph.n_behaviours)}; select some of them first"
         )
     row, column = graph.user_index(user), graph.behaviour_index(behaviour)
@@ -110,9 +111,7 @@ def exposure(graph: Graph, user: Hashable, behaviour: Hashable, *, title: str = 
     kinds = {(i, j): "gone" for i, j in pairs if (i == row) != (j == column)}
     kinds[row, column] = "mark"
     before = group(
-        *columns.headings(),
-        *_lines(columns, {}, kinds),
-        *_dots(columns, {}, {row}, lost=column),
+        *columns.headings(), *_lines(columns, {}, kinds), *_dots(columns, {}, {row}, lost=column)
     )
     gone = _Columns(graph, ("after", ""))
     after = group(
@@ -123,9 +122,8 @@ def exposure(graph: Graph, user: Hashable, behaviour: Hashable, *, title: str = 
     )
     arrow = _arrow(columns.width + 8, columns.width + 48, columns.height / 2)
     words = (
-        f"Exposing {label(user)} as {label(behaviour)} removes "
-        f"{graph.n_edges - left.n_edges} of {plural(graph.n_edges, 'edge')}. "
-        f"Left: {_words(left, [])}"
+        f"Exposing {label(user)} as {label(behaviour)} removes {graph.n_edges - left.n_edges} of "
+        f"{plural(graph.n_edges, 'edge')}. Left: {_words(left, [])}"
     )
     return Picture(
         2 * columns.width + 56,
@@ -181,11 +179,11 @@ class _Columns:
 
     @property
     def height(self) -> float:
-        return _TOP + self.pitch * self.longest + 4
+        return LAYOUT.top + self.pitch * self.longest + 4
 
     def y(self, side: int, index: int) -> float:
         number = (self.graph.n_users, self.graph.n_behaviours)[side]
-        return _TOP + self.pitch * (index + 0.5 + (self.longest - number) / 2)
+        return LAYOUT.top + self.pitch * (index + 0.5 + (self.longest - number) / 2)
 
     def headings(self) -> list[Element]:
         return [
@@ -218,18 +216,11 @@ def _lines(
         tip = f"{columns.labels[0][i]} – {columns.labels[1][j]}"
         if graph.weighted:
             tip += f": {_weight(graph, edge)}"
-        line = element(
-            "line",
-            x1=columns.x[0],
-            y1=columns.y(0, i),
-            x2=columns.x[1],
-            y2=columns.y(1, j),
-            class_=" ".join(filter(None, ("edge", kind, shade))),
-            style=None if kind else thickness[edge],
-            tip=tip,
-        )
-        lines.append((bool(kind), line))
-    ordered = [line for top in (False, True) for on_top, line in lines if on_top is top]
+        ends = columns.x[0], columns.y(0, i), columns.x[1], columns.y(1, j)
+        classes = " ".join(filter(None, ("edge", kind, shade)))
+        drawn = line(*ends, classes, style=None if kind else thickness[edge], tip=tip)
+        lines.append((bool(kind), drawn))
+    ordered = [drawn for top in (False, True) for on_top, drawn in lines if on_top is top]
     return ordered + (_edge_labels(columns) if graph.weighted else [])
 
 
@@ -257,12 +248,9 @@ def _dot(
 ) -> Element:
     x, y, r = columns.x[side], columns.y(side, index), columns.radius
     full = str((columns.graph.users, columns.graph.behaviours)[side][index])
-    shape = (
-        element("circle", cx=x, cy=y, r=r, class_="dot")
-        if side == 0
-        else element("rect", x=x - r, y=y - r, width=2 * r, height=2 * r, rx=1.5, class_="dot")
-    )
-    ring = [element("circle", cx=x, cy=y, r=r + 4, class_="ring")] if stands_out else []
+    square = box(x - r, y - r, 2 * r, 2 * r, "dot", 1.5)
+    shape = circle(x, y, r, "dot") if side == 0 else square
+    ring = [circle(x, y, r + 4, "ring")] if stands_out else []
     away, anchor = ((-r - 8, "end"), (r + 8, ""))[side]
     classes = " ".join(filter(None, (anchor, "own" if shade else "", "bold" if stands_out else "")))
     tip = full if full != name else ""
@@ -272,7 +260,7 @@ def _dot(
 def _edge_labels(columns: _Columns) -> list[Element]:
     """Weights on the lines, each at the first place along it where no other stands."""
     graph = columns.graph
-    if graph.n_edges > _LABELLED_EDGES:
+    if graph.n_edges > LAYOUT.labelled_edges:
         return []
     (x0, x1), labels = columns.x, []
     taken: list[tuple[float, float, float]] = []
@@ -291,10 +279,7 @@ def _edge_labels(columns: _Columns) -> list[Element]:
 
 def _arrow(x0: float, x1: float, y: float) -> Element:
     head = f"M{x1 - 10:g} {y - 6:g}L{x1:g} {y:g}L{x1 - 10:g} {y + 6:g}Z"
-    return group(
-        element("line", x1=x0, y1=y, x2=x1 - 8, y2=y, class_="axis"),
-        element("path", d=head, class_="solid"),
-    )
+    return group(line(x0, y, x1 - 8, y, "axis"), element("path", d=head, class_="solid"))
 
 
 def _all_pairs(graph: Graph) -> list[tuple[int, int]]:

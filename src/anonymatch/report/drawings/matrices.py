@@ -11,35 +11,24 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.base.text import label
 from anonymatch.graph import Graph, block_table, check_graph, structure
-from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.drawings.text_width import text_width
+from anonymatch.report.drawings.svg import (
+    LAYOUT,
+    Element,
+    Picture,
+    box,
+    circle,
+    element,
+    group,
+    line,
+    text,
+    text_width,
+)
 
-__all__ = [
-    "LARGEST",
-    "cells_in_words",
-    "framed",
-    "heat",
-    "matrix",
-    "permutations",
-    "shaded",
-    "shares_in_cells",
-]
-
-LARGEST = 40  # users or behaviours that still get a row or a column each
-
-_PAIRS = 200  # users or behaviours up to which there is a cell a pair
-_TILES = 48  # cells along a side of a summed-up picture
-_SIDE = 432.0
-_SHADES = 8
-_ORDERED_EDGES = 4_000_000  # beyond them users stay in the order given
-_PICKS = 4  # permutations in a row
+Ints = npt.NDArray[np.int64]
 
 
 def matrix(
-    graph: Graph,
-    *,
-    title: str = "",
-    edges: Iterable[tuple[Hashable, Hashable]] = (),
+    graph: Graph, *, title: str = "", edges: Iterable[tuple[Hashable, Hashable]] = ()
 ) -> Picture:
     """The 0/1 matrix of a graph: a row a user, a column a behaviour, coloured where they share one.
 
@@ -61,7 +50,7 @@ def matrix(
     check_graph(graph)
     marked = {(graph.user_index(u), graph.behaviour_index(b)) for u, b in edges}
     longest = max(graph.n_users, graph.n_behaviours, 1)
-    if longest > LARGEST:
+    if longest > LAYOUT.largest:
         return heat(graph, title=title)
     side = 26.0 if longest <= 12 else 18.0 if longest <= 24 else 12.0
     there = _dense(graph)
@@ -120,37 +109,34 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
     """
     check_graph(graph)
     rows, columns, note = _order(graph)
-    each = max(graph.n_users, graph.n_behaviours) <= _PAIRS
-    most = _PAIRS if each else _TILES
+    each = max(graph.n_users, graph.n_behaviours) <= LAYOUT.pairs
+    most = LAYOUT.pairs if each else LAYOUT.tiles
     tall = min(most, max(graph.n_users, 1))
     wide = min(most, max(graph.n_behaviours, 1))
     shares = shares_in_cells(graph, (tall, wide), rows[graph.rows()], columns[graph.indices])
     fullest = float(shares.max(initial=0.0)) or 1.0
-    shades = np.ceil(shares / fullest * _SHADES).astype(np.int64)
-    tile = _SIDE / max(tall, wide, _TILES)
-    width, height = tile * wide, tile * tall
-    inside = element(
-        "g",
-        *shaded(shades, _SHADES),
-        class_="g0",
-        transform=f"translate(24 20) scale({tile:.6g})",
-    )
+    shades = np.ceil(shares / fullest * LAYOUT.shades).astype(np.int64)
+    tile = LAYOUT.heat_side / max(tall, wide, LAYOUT.tiles)
     user, behaviour = graph.nouns
     words = (
         f"{plural(graph.n_users, user)} in rows and {plural(graph.n_behaviours, behaviour)} in "
         f"columns, {cells_in_words(graph, (tall, wide), fullest)} {note}"
     )
     names = plural(graph.n_behaviours, behaviour), plural(graph.n_users, user)
-    return framed(inside, (width, height), names, title=title or _sizes(graph), words=words)
+    return _framed_shades(shades, tile, names, title or _sizes(graph), words)
+
+
+def _framed_shades(
+    shades: Ints, cell: float, names: tuple[str, str], title: str, words: str
+) -> Picture:
+    move = f"translate(24 20) scale({cell:.6g})"
+    inside = element("g", *shaded(shades, LAYOUT.shades), class_="g0", transform=move)
+    size = cell * shades.shape[1], cell * shades.shape[0]
+    return framed(inside, size, names, title=title, words=words)
 
 
 def framed(
-    inside: Element,
-    size: tuple[float, float],
-    names: tuple[str, str],
-    *,
-    title: str,
-    words: str,
+    inside: Element, size: tuple[float, float], names: tuple[str, str], *, title: str, words: str
 ) -> Picture:
     """Cells in a frame, with what is in columns written above and what is in rows at the left.
 
@@ -167,7 +153,7 @@ def framed(
         text(24, 14, across, "small soft"),
         text(6, 24, down, "small soft", turned=90),
         inside,
-        element("rect", x=24, y=20, width=size[0], height=size[1], class_="axis"),
+        box(24, 20, *size, "axis"),
     )
     width = max(size[0] + 36, 28 + text_width(across, "small"))
     height = max(size[1] + 30, 28 + text_width(down, "small"))
@@ -196,13 +182,13 @@ def permutations(orders: Iterable[Iterable[int]], *, title: str = "") -> Picture
     longest = max((len(pick) for pick in picks), default=1)
     width, height = 18.0 * longest + 34, 18.0 * longest + 88
     drawn = tuple(
-        group(*_pick(pick), x=width * (number % _PICKS), y=height * (number // _PICKS))
+        group(*_pick(pick), x=width * (number % LAYOUT.picks), y=height * (number // LAYOUT.picks))
         for number, pick in enumerate(picks)
     )
     names = [_joined(pick) for pick in picks]
     return Picture(
-        width * min(len(picks), _PICKS),
-        height * -(-len(picks) // _PICKS),
+        width * min(len(picks), LAYOUT.picks),
+        height * -(-len(picks) // LAYOUT.picks),
         title or plural(len(picks), "permutation"),
         f"Picks {', '.join(names)}.",
         drawn,
@@ -223,12 +209,11 @@ def _pick(order: tuple[int, ...]) -> list[Element]:
     for i, position in enumerate(order):
         ends = left + side * (i + 0.5), left + side * (position - 0.5)
         tip = f"row {i + 1} takes column {position}"
-        line = element("line", x1=ends[0], y1=low, x2=ends[1], y2=low + 30, class_="edge", tip=tip)
-        drawn.append(group(line, class_="g3"))
+        joined = line(ends[0], low, ends[1], low + 30, "edge", tip=tip)
+        drawn.append(group(joined, class_="g3"))
     for i in range(n):
         x = left + side * (i + 0.5)
-        drawn.append(element("circle", cx=x, cy=low, r=3.5, class_="dot"))
-        drawn.append(element("rect", x=x - 3, y=low + 27, width=6, height=6, class_="dot"))
+        drawn += [circle(x, low, 3.5, "dot"), box(x - 3, low + 27, 6, 6, "dot")]
     drawn.append(text(left + side * n / 2, low + 52, _joined(order), "middle bold"))
     return drawn
 
@@ -240,10 +225,9 @@ def _joined(order: tuple[int, ...]) -> str:
 def _cell(
     x: float, y: float, side: float, there: bool, marked: bool, tip: str, shade: str = "g0"
 ) -> Element:
-    parts = [element("rect", x=x, y=y, width=side, height=side, class_="frame")]
+    parts = [box(x, y, side, side, "frame")]
     if there or marked:
-        inside = "cell strong" if marked else "cell"
-        parts.insert(0, element("rect", x=x, y=y, width=side, height=side, class_=inside))
+        parts.insert(0, box(x, y, side, side, "cell strong" if marked else "cell"))
     if side >= 26:
         classes = "middle on bold" if marked else "middle" if there else "middle soft"
         parts.append(text(x + side / 2, y + side / 2 + 4.5, "01"[there], classes))
@@ -276,20 +260,15 @@ def _dense(graph: Graph) -> npt.NDArray[np.bool_]:
     return there
 
 
-def _order(
-    graph: Graph,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], str]:
+def _order(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], str]:
     """The new place of each user and behaviour, and a sentence about it."""
     given = np.arange(graph.n_users), np.arange(graph.n_behaviours), "They are as given."
-    if graph.n_edges > _ORDERED_EDGES or not structure(graph).matched:
+    if graph.n_edges > LAYOUT.ordered_edges or not structure(graph).matched:
         return given
     table = block_table(graph)
     users, behaviours = (
         np.concatenate([block, np.setdiff1d(np.arange(size), block)])
-        for block, size in (
-            (table.users, graph.n_users),
-            (table.behaviours, graph.n_behaviours),
-        )
+        for block, size in ((table.users, graph.n_users), (table.behaviours, graph.n_behaviours))
     )
     sizes = np.diff(table.user_offsets)
     return np.argsort(users), np.argsort(behaviours), _sentence(sizes, graph.nouns[0])
@@ -384,3 +363,44 @@ def _path(inside: npt.NDArray[np.bool_], opacity: float) -> list[Element]:
 
 def _sizes(graph: Graph) -> str:
     return f"{shown(graph.n_users)} × {shown(graph.n_behaviours)} matrix"
+
+
+def density(
+    graph: Graph, *, title: str, names: tuple[str, str] = ("users", "behaviours")
+) -> Picture:
+    """Users in rows and behaviours in columns as they were given: the darker, the more edges.
+
+    There are up to 200 by 200 cells, one a pair in small graphs; fewer where neighbours differ so
+    much that the picture would be large. The darkest cell is the fullest, however sparse the graph.
+
+    Examples
+    --------
+    >>> from anonymatch.graph.families import ring
+    >>> density(ring(1000, 10), title="Ring").words
+    '1,000 users in rows and 1,000 behaviours in columns, both in the order given, summed up in 200
+    by 200 cells, the darker the more pairs fit: 1 % of all pairs are edges, 100 % in the darkest
+    cell.'
+    """
+    check_graph(graph)
+    shades, fullest = _finest(graph)
+    tall, wide = shades.shape
+    cell = LAYOUT.density_side / max(tall, wide, 1)
+    users = f"{shown(graph.n_users)} {names[0]}"
+    behaviours = f"{shown(graph.n_behaviours)} {names[1]}"
+    words = (
+        f"{users} in rows and {behaviours} in columns, both in the order given, "
+        f"{cells_in_words(graph, (tall, wide), fullest)}"
+    )
+    return _framed_shades(shades, cell, (behaviours, users), title, words)
+
+
+def _finest(graph: Graph) -> tuple[Ints, float]:
+    """The shade of each cell, 0 where there is no edge, and the share in the fullest."""
+    for most in LAYOUT.density_cells:
+        cells = min(most, max(graph.n_users, 1)), min(most, max(graph.n_behaviours, 1))
+        shares = shares_in_cells(graph, cells, graph.rows(), graph.indices)
+        fullest = float(shares.max(initial=0.0))
+        shades = np.ceil(shares / (fullest or 1.0) * LAYOUT.shades).astype(np.int64)
+        if int(np.count_nonzero(np.diff(shades, axis=1))) <= LAYOUT.stretches:
+            break
+    return shades, fullest

@@ -10,19 +10,19 @@ from typing import Any
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural, shown
 from anonymatch.base.text import label
-from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.geometry import Point, arrow_head, bent, points_on, toward
-from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.drawings.text_width import text_width
-
-__all__ = ["LARGEST", "network"]
-
-LARGEST = 40  # relays, users or behaviours
-
-_UNIT = 78.0
-_RADIUS = 13.0
-_CLEAR = 2.2 * _RADIUS  # from the middle of a relay to a link that passes it
-_LOOKED_AT = 8  # relays that a link keeps clear of; where there are more it cannot anyway
+from anonymatch.report.drawings.svg import (
+    LAYOUT,
+    Element,
+    Picture,
+    box,
+    circle,
+    element,
+    group,
+    group_class,
+    text,
+    text_width,
+)
 
 
 def network(
@@ -63,8 +63,8 @@ def network(
     trails = [tuple(path) for path in paths]
     _check_paths(trails, set(joined))
     at = _at(relays, joined, users, exits, positions)
-    left = min(x for x, _ in at.values()) - 1.9 * _UNIT
-    right = max(x for x, _ in at.values()) + 1.2 * _UNIT
+    left = min(x for x, _ in at.values()) - 1.9 * LAYOUT.unit
+    right = max(x for x, _ in at.values()) + 1.2 * LAYOUT.unit
     entering = _column(left, list(users.values()), at)
     leaving = _column(right, [exit_relay for exit_relay, _ in observed], at)
     bends = {link: _bend(link, link[::-1] in joined, at) for link in joined}
@@ -115,8 +115,8 @@ def _check(
             raise InputError(f"relay {name!r} has no link; give links to all entries and exits")
     if not users:
         raise InputError("a network needs a user; name one and where that user enters")
-    if max(len(relays), len(users), n_observed) > LARGEST:
-        raise InputError(f"at most {LARGEST} relays, users or behaviours can be drawn")
+    if max(len(relays), len(users), n_observed) > LAYOUT.largest:
+        raise InputError(f"at most {LAYOUT.largest} relays, users or behaviours can be drawn")
 
 
 def _check_paths(trails: list[tuple[Hashable, ...]], links: set[tuple[Hashable, Hashable]]) -> None:
@@ -139,7 +139,8 @@ def _at(
         if lost:
             raise InputError(f"relay {lost[0]!r} has no place; give one for each relay")
         return {
-            relay: (_UNIT * positions[relay][0], _UNIT * positions[relay][1]) for relay in relays
+            relay: (LAYOUT.unit * positions[relay][0], LAYOUT.unit * positions[relay][1])
+            for relay in relays
         }
     depth = _depths(relays, links, users)
     last = 1 + max((depth[relay] for relay in relays if relay not in exits), default=-1)
@@ -147,16 +148,14 @@ def _at(
     for relay in relays:
         columns.setdefault(last if relay in exits else depth[relay], []).append(relay)
     return {
-        relay: (1.5 * _UNIT * column, _UNIT * (row - (len(members) - 1) / 2))
+        relay: (1.5 * LAYOUT.unit * column, LAYOUT.unit * (row - (len(members) - 1) / 2))
         for column, members in columns.items()
         for row, relay in enumerate(members)
     }
 
 
 def _depths(
-    relays: list[Hashable],
-    links: list[tuple[Hashable, Hashable]],
-    users: Mapping[Any, Hashable],
+    relays: list[Hashable], links: list[tuple[Hashable, Hashable]], users: Mapping[Any, Hashable]
 ) -> dict[Hashable, int]:
     depth = dict.fromkeys(users.values(), 0)
     for distance in range(len(relays)):
@@ -186,7 +185,7 @@ def _bend(link: tuple[Hashable, Hashable], both_ways: bool, at: Mapping[Hashable
     Links both ways keep to the right, so that they never lie on each other.
     """
     begin, end = (at[relay] for relay in link)
-    others = [centre for relay, centre in at.items() if relay not in link][:_LOOKED_AT]
+    others = [centre for relay, centre in at.items() if relay not in link][: LAYOUT.looked_at]
     choices = (
         (0.16, 0.24, 0.32) if both_ways else (0.1, -0.1, 0.18, -0.18, 0.26, -0.26, 0.34, -0.34)
     )
@@ -194,10 +193,10 @@ def _bend(link: tuple[Hashable, Hashable], both_ways: bool, at: Mapping[Hashable
     def clearance(bend: float) -> float:
         curve = points_on(begin, end, bend)
         return min(
-            (math.dist(point, centre) for point in curve for centre in others), default=_CLEAR
+            (math.dist(point, centre) for point in curve for centre in others), default=LAYOUT.clear
         )
 
-    return max(choices, key=lambda bend: min(clearance(bend), _CLEAR))
+    return max(choices, key=lambda bend: min(clearance(bend), LAYOUT.clear))
 
 
 def _trails(
@@ -216,11 +215,11 @@ def _trails(
     return drawn
 
 
-def _link(begin: Point, end: Point, bend: float, gap: float = _RADIUS + 2) -> Element:
+def _link(begin: Point, end: Point, bend: float, gap: float = LAYOUT.radius + 2) -> Element:
     """A bent line with an arrow head that stops short of the relay."""
     control, _ = bent(begin, end, bend)
     out, back = toward(begin, control), toward(end, control)
-    tail = begin[0] + _RADIUS * out[0], begin[1] + _RADIUS * out[1]
+    tail = begin[0] + LAYOUT.radius * out[0], begin[1] + LAYOUT.radius * out[1]
     tip = end[0] + gap * back[0], end[1] + gap * back[1]
     control, path = bent(tail, tip, bend)
     return group(
@@ -230,34 +229,22 @@ def _link(begin: Point, end: Point, bend: float, gap: float = _RADIUS + 2) -> El
 
 
 def _relay(name: Hashable, point: Point, leaves: bool) -> Element:
-    shown_name = label(name, 3)
+    tip, width = f"{'exit' if leaves else 'relay'} {label(name)}", 3 if leaves else None
     return group(
-        element(
-            "circle",
-            cx=point[0],
-            cy=point[1],
-            r=_RADIUS,
-            class_="node",
-            stroke_width=3 if leaves else None,
-            tip=f"{'exit' if leaves else 'relay'} {label(name)}",
-        ),
-        text(point[0], point[1] + 4.5, shown_name, "middle small"),
+        circle(*point, LAYOUT.radius, "node", stroke_width=width, tip=tip),
+        text(point[0], point[1] + 4.5, label(name, 3), "middle small"),
     )
 
 
 def _user(name: Hashable, point: Point) -> Element:
     return group(
-        element("circle", cx=point[0], cy=point[1], r=5.5, class_="dot"),
-        text(point[0] - 14, point[1] + 4.5, label(name), "end"),
+        circle(*point, 5.5, "dot"), text(point[0] - 14, point[1] + 4.5, label(name), "end")
     )
 
 
 def _behaviour(note: object, point: Point) -> Element:
     x, y = point
-    return group(
-        element("rect", x=x - 5.5, y=y - 5.5, width=11, height=11, rx=1.5, class_="dot"),
-        text(x + 14, y + 4.5, shown(note)),
-    )
+    return group(box(x - 5.5, y - 5.5, 11, 11, "dot", 1.5), text(x + 14, y + 4.5, shown(note)))
 
 
 def _words(

@@ -9,20 +9,22 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import label
-from anonymatch.report.drawings.matrices import LARGEST, framed, shaded
-from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.drawings.text_width import text_width
-
-__all__ = ["MOST_DRAWN", "profile_matrix"]
+from anonymatch.report.drawings.matrices import framed, shaded
+from anonymatch.report.drawings.svg import (
+    LAYOUT,
+    Element,
+    Picture,
+    box,
+    circle,
+    element,
+    group,
+    line,
+    text,
+    text_width,
+)
 
 MOST_DRAWN = 200
 """Users or behaviours that get a row or a column."""
-
-_SHADES = 8
-_SIDE = 416.0
-_FAINT = 0.7  # power that lets small probabilities be seen
-_LEAST = 0.005  # probability of a cell that is coloured
-_TOLD = 5  # users whose likeliest behaviour is told in words
 
 
 def profile_matrix(
@@ -46,7 +48,7 @@ def profile_matrix(
     yet.'
     """
     words = _words(probability, users, behaviours, truth)
-    if max(probability.shape, default=0) > LARGEST:
+    if max(probability.shape, default=0) > LAYOUT.largest:
         return _small_cells(probability, truth, title, words)
     rows, columns = [label(name) for name in users], [label(name) for name in behaviours]
     side = 20.0 if max(len(rows), len(columns)) <= 24 else 13.0
@@ -63,7 +65,7 @@ def profile_matrix(
             for j, name in enumerate(columns)
         ),
         *_cells(probability, rows, columns, side, left, top),
-        element("rect", x=left, y=top, width=width, height=height, class_="axis"),
+        box(left, top, width, height, "axis"),
         *_rings(truth, side, left, top),
     ]
     return Picture(left + width + 10, top + height + 8, title, words, tuple(drawn))
@@ -77,38 +79,26 @@ def _cells(
         if np.isnan(probability[i]).any():
             drawn.append(_silent(user, left, top + side * i, side * len(columns), side))
             continue
-        for j in np.flatnonzero(probability[i] >= _LEAST).tolist():
+        for j in np.flatnonzero(probability[i] >= LAYOUT.least_probability).tolist():
             value = float(probability[i, j])
-            drawn.append(
-                element(
-                    "rect", x=left + side * j, y=top + side * i, width=side, height=side,
-                    class_="solid", fill_opacity=round(value**_FAINT, 2),
-                    tip=f"{user} – {columns[j]}: {percent(value)}",
-                )
-            )  # fmt: skip
+            tip, opacity = f"{user} – {columns[j]}: {percent(value)}", round(value**LAYOUT.faint, 2)
+            corner = left + side * j, top + side * i
+            drawn.append(box(*corner, side, side, "solid", fill_opacity=opacity, tip=tip))
     return [group(*drawn, class_="g0")]
 
 
 def _silent(user: str, x: float, y: float, width: float, side: float) -> Element:
     """A row of which nothing is known: a dashed line through it."""
     middle = y + side / 2
-    return element(
-        "line", x1=x + 4, y1=middle, x2=x + width - 4, y2=middle, class_="frame",
-        stroke_dasharray="2 4", tip=f"{user} has not sent yet",
-    )  # fmt: skip
+    ends = x + 4, middle, x + width - 4, middle
+    return line(*ends, "frame", stroke_dasharray="2 4", tip=f"{user} has not sent yet")
 
 
 def _rings(truth: Bools | None, side: float, left: float, top: float) -> list[Element]:
     if truth is None:
         return []
     rings = [
-        element(
-            "circle",
-            cx=left + side * (j + 0.5),
-            cy=top + side * (i + 0.5),
-            r=side * 0.3,
-            class_="ring",
-        )
+        circle(left + side * (j + 0.5), top + side * (i + 0.5), side * 0.3, "ring")
         for i, j in np.argwhere(truth).tolist()
     ]
     return [group(*rings, class_="g1")]
@@ -117,16 +107,12 @@ def _rings(truth: Bools | None, side: float, left: float, top: float) -> list[El
 def _small_cells(probability: Floats, truth: Bools | None, title: str, words: str) -> Picture:
     """Cells without names."""
     tall, wide = probability.shape
-    tile = _SIDE / max(tall, wide)
-    shades = np.ceil(np.nan_to_num(probability - _LEAST).clip(0.0) ** _FAINT * _SHADES).astype(
-        np.int64
-    )
-    parts = [group(*shaded(shades, _SHADES), class_="g0")]
+    tile = LAYOUT.profile_side / max(tall, wide)
+    seen = np.nan_to_num(probability - LAYOUT.least_probability).clip(0.0) ** LAYOUT.faint
+    shades = np.ceil(seen * LAYOUT.shades).astype(np.int64)
+    parts = [group(*shaded(shades, LAYOUT.shades), class_="g0")]
     if truth is not None:
-        dots = [
-            element("circle", cx=j + 0.5, cy=i + 0.5, r=0.2, class_="solid")
-            for i, j in np.argwhere(truth).tolist()
-        ]
+        dots = [circle(j + 0.5, i + 0.5, 0.2, "solid") for i, j in np.argwhere(truth).tolist()]
         parts.append(group(*dots, class_="g1"))
     inside = element("g", *parts, transform=f"translate(24 20) scale({tile:.6g})")
     names = plural(wide, "behaviour"), plural(tall, "user")
@@ -134,10 +120,7 @@ def _small_cells(probability: Floats, truth: Bools | None, title: str, words: st
 
 
 def _words(
-    probability: Floats,
-    users: Sequence[object],
-    behaviours: Sequence[object],
-    truth: Bools | None,
+    probability: Floats, users: Sequence[object], behaviours: Sequence[object], truth: Bools | None
 ) -> str:
     silent = np.isnan(probability).any(axis=1)
     parts = [
@@ -147,7 +130,7 @@ def _words(
         )
     ]
     best = np.where(silent, -1.0, np.nan_to_num(probability).max(axis=1, initial=0.0))
-    for i in np.argsort(-best, kind="stable")[:_TOLD].tolist():
+    for i in np.argsort(-best, kind="stable")[: LAYOUT.in_words].tolist():
         if best[i] > 0:
             most = label(behaviours[int(probability[i].argmax())])
             parts.append(f"{label(users[i])} writes to {most} with {percent(float(best[i]))}.")

@@ -15,8 +15,8 @@ from anonymatch.audits import Audit, Gate, attacker_sentence
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.charts import embedded
 from anonymatch.graph import Graph
-from anonymatch.report.drawings.density import density
-from anonymatch.report.drawings.matrices import LARGEST, heat, matrix
+from anonymatch.report.drawings.matrices import density, heat, matrix
+from anonymatch.report.drawings.svg import LARGEST
 from anonymatch.report.html.audit_attack import attack_section
 from anonymatch.report.html.audit_cost import cost_section
 from anonymatch.report.html.audit_people import people_section

@@ -19,9 +19,8 @@ from anonymatch.audits import (
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.base.text import label
-from anonymatch.charts import embedded
+from anonymatch.charts import GROUPS, embedded
 from anonymatch.measures import Interval
-from anonymatch.report.drawings.colours import GROUPS
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.tables import Cell, HtmlTable

@@ -19,7 +19,7 @@ from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import plain
 from anonymatch.charts import chart_script, chart_style
-from anonymatch.report.drawings.colours import STYLE
+from anonymatch.report.drawings.svg import STYLE
 
 if TYPE_CHECKING:
     from anonymatch.report.html.tables import HtmlTable

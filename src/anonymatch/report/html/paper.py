@@ -24,8 +24,8 @@ from anonymatch.report.drawings.svg import Picture
 from anonymatch.report.html.document import Section, document, render
 from anonymatch.report.html.tables import HtmlTable, table
 from anonymatch.report.html.verdicts import VerdictMark, verdict
-from anonymatch.report.paper_figures import Panel, PaperFigure, paper_figures
-from anonymatch.report.paper_panels import attacked, graph_of
+from anonymatch.report.paper_figures import paper_figures
+from anonymatch.report.paper_panels import Panel, PaperFigure, attacked, graph_of
 
 __all__ = ["ClaimLike", "EvidenceLike", "TypesetLike", "claim_card", "paper_html", "paper_summary"]
 
