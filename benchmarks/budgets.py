@@ -15,8 +15,8 @@ from anonymatch.counting.approximate.nested_bound import guaranteed
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuned
 from anonymatch.graph import structure
+from anonymatch.mixes import observe, synthesize
 from anonymatch.running.budget import Budget, Execution
-from anonymatch.sources import observe, synthesize
 from benchmarks.report import Line, Size, plain
 from benchmarks.structure import graph_of
 from benchmarks.timing import HERE, fresh

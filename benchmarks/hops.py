@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import anonymatch as am
-from anonymatch.measures import Interval
-from anonymatch.sources import observe, synthesize
+from anonymatch.base.interval import Interval
+from anonymatch.mixes import observe, synthesize
 from benchmarks.report import Line, Size, plain
 
 __all__ = ["lines"]

@@ -14,7 +14,7 @@ from tests.audits.network_logs import all_histories, bits, drawn, entropy, margi
 import anonymatch as am
 from anonymatch import _native
 from anonymatch._native import NetworkMix
-from anonymatch.sources import synthesize, synthesize_network, write_messages, write_network
+from anonymatch.mixes import synthesize, synthesize_network, write_messages, write_network
 from benchmarks.report import Line, Size, faster, plain, under
 
 __all__ = ["lines"]

@@ -16,9 +16,9 @@ from anonymatch._native import (
     network_forward,
     network_inside,
 )
-from anonymatch.plans.outcome import Outcome, outcome_of
-from anonymatch.plans.simulation import Effort, Scenario, replicate
-from anonymatch.plans.strategies import FAMILIES
+from anonymatch.planning.outcome import Outcome, outcome_of
+from anonymatch.planning.simulation import Effort, Scenario, replicate
+from anonymatch.planning.strategies import FAMILIES
 from benchmarks.report import Line, Size, plain, under
 
 __all__ = ["lines"]

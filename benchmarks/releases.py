@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from anonymatch.running import Budget
-from anonymatch.sources import ColumnCells, Release, kinds_of_people
-from anonymatch.tables import Links, generalise, link
+from anonymatch.tables import ColumnCells, Links, Release, generalise, kinds_of_people, link
 from anonymatch.tables.chain import chain_shares
 from benchmarks.report import Line, Size, faster, plain, under
 

@@ -9,8 +9,8 @@ import numpy as np
 
 import anonymatch as am
 from anonymatch.counting import known_posterior
+from anonymatch.counting.measures import user_figures
 from anonymatch.graph import chain_reaction
-from anonymatch.measures import user_figures
 from anonymatch.running import Budget
 from benchmarks.report import Line, Size, plain
 

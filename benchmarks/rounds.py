@@ -80,7 +80,7 @@ def _beside(kind: str, worlds: int, *, judged: bool) -> Line:
 def _large(method: str, messages: int, *, judged: bool) -> Line:
     """A tenth as many users as messages, rounds of 100."""
     users = max(100, messages // 10)
-    log = am.sources.synthesize_rounds(messages // 100 or 1, users=users, friends=5, batch=100)
+    log = am.disclosure.synthesize_rounds(messages // 100 or 1, users=users, friends=5, batch=100)
     begin = time.process_time()
     found = am.rounds(log, method=method)
     seconds = time.process_time() - begin
@@ -96,7 +96,7 @@ def _large(method: str, messages: int, *, judged: bool) -> Line:
 
 
 def _chains(rounds: int, *, budget: float) -> Line:
-    log = am.sources.synthesize_rounds(rounds, users=max(100, rounds // 10), friends=3, batch=20)
+    log = am.disclosure.synthesize_rounds(rounds, users=max(100, rounds // 10), friends=3, batch=20)
     begin = time.process_time()
     found = am.rounds(log, decay=False, budget=budget)
     seconds = time.process_time() - begin

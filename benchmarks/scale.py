@@ -18,7 +18,7 @@ import numpy as np
 
 import anonymatch as am
 from anonymatch.graph.decomposition import allowed, forced
-from anonymatch.sources import Observation, observe, synthesize
+from anonymatch.mixes import Observation, observe, synthesize
 from benchmarks.report import Line, Size, plain
 from benchmarks.structure import graph_of
 from benchmarks.timing import HERE, fresh

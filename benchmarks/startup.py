@@ -66,10 +66,10 @@ def lines(size: Size) -> Iterator[Line]:
 
 def _audit(command: str, messages: int, goal: float | None, rounds: int) -> Line:
     """A log of one exponential mix, whose matchings a closed form counts."""
-    log = am.sources.synthesize(_LAW, messages=messages, seed=1)
+    log = am.mixes.synthesize(_LAW, messages=messages, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.csv"
-        am.sources.write_messages(log, path)
+        am.mixes.write_messages(log, path)
         arguments = [command, "audit", str(path), "--law", _LAW]
         best = min(_cpu_seconds(arguments) for _ in range(rounds))
         answer = json.loads(subprocess.check_output([*arguments, "--json"], text=True))

@@ -11,10 +11,19 @@ import numpy as np
 
 import anonymatch as am
 from anonymatch.audits.passages import bare_channel
+from anonymatch.base.interval import Interval
 from anonymatch.counting import count, known_posterior
-from anonymatch.measures import Interval, WideBand, estimate_band
+from anonymatch.mixes import (
+    DelayLaw,
+    Messages,
+    PassageWork,
+    WideBand,
+    estimate_band,
+    observe,
+    synthesize,
+    wide_links,
+)
 from anonymatch.running import Budget, Execution
-from anonymatch.sources import DelayLaw, Messages, PassageWork, observe, synthesize, wide_links
 from benchmarks.report import Line, Size, plain
 
 __all__ = ["lines"]

@@ -59,8 +59,8 @@ def logs(laws: list[str]) -> list[str]:
     paths = []
     for law in laws:
         path = folder / f"{law.partition(':')[0]}.csv"
-        log = am.sources.synthesize(law, messages=600, rate=5.0, seed=1)
-        am.sources.write_messages(log, path)
+        log = am.mixes.synthesize(law, messages=600, rate=5.0, seed=1)
+        am.mixes.write_messages(log, path)
         paths.append(str(path))
     return paths
 

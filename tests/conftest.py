@@ -32,7 +32,7 @@ gc.disable()  # a third of the time to collect 8,600 tests: nothing of them is e
 _SLOW_FIXTURES = {"browser", "browser_with"}  # a Chromium, a second and more a page
 
 raise_limits(
-    "anonymatch.cli.console", "anonymatch.running.cluster", "anonymatch.watching.prometheus"
+    "anonymatch.cli.console", "anonymatch.running.cluster", "anonymatch.monitoring.prometheus"
 )
 
 

@@ -19,7 +19,7 @@ LIMITS = {
     "anonymatch.studio.app": ("_PATIENCE",),
     "anonymatch.studio.pages.audit": ("_PATIENCE",),
     "anonymatch.studio.panel": ("_PATIENCE",),
-    "anonymatch.watching.prometheus": ("_PATIENCE",),
+    "anonymatch.monitoring.prometheus": ("_PATIENCE",),
 }
 _PROGRESS = re.compile(r"^[a-z ]+: (\d+ %|at work) after \d+ s\n", re.MULTILINE)
 _PROGRAM = """

@@ -23,8 +23,8 @@ NASTY = "<script>alert('x')</script>\x00\n& more"
 
 def passage() -> am.Audit:
     """Of a mix that is followed by what is inside: arrays of 300 messages."""
-    log = am.sources.synthesize("exponential:5", messages=300, seed=1)
-    return am.audit(am.sources.observe(log, "exponential:5"))
+    log = am.mixes.synthesize("exponential:5", messages=300, seed=1)
+    return am.audit(am.mixes.observe(log, "exponential:5"))
 
 
 def nasty() -> am.Graph:
@@ -47,10 +47,10 @@ RESULTS: dict[str, Callable[[], Any]] = {
         [am.audit(am.ring(6, 3)), am.audit(am.partition([3, 3]))], ["ring", NASTY]
     ),
     "rounds": lambda: am.rounds(
-        am.sources.synthesize_rounds(40, friends=2, users=12, batch=4), budget=2
+        am.disclosure.synthesize_rounds(40, friends=2, users=12, batch=4), budget=2
     ),
-    "observation": lambda: am.sources.observe(
-        am.sources.synthesize("window:1,5", messages=100, seed=1), "window:1,5"
+    "observation": lambda: am.mixes.observe(
+        am.mixes.synthesize("window:1,5", messages=100, seed=1), "window:1,5"
     ),
     "metrics": lambda: am.metrics(am.ring(6, 3)),
     "bounds": lambda: am.bounds(am.ring(6, 3)),
@@ -154,7 +154,7 @@ def test_help_names_every_option_with_its_meaning(name: str) -> None:
 def test_help_of_audit_names_everything_that_says_how_to_read_a_file() -> None:
     text = inspect.getdoc(am.audit) or ""
     own = inspect.signature(am.audit).parameters
-    options = {each.name for each in fields(am.sources.ReadOptions)} - set(own)
+    options = {each.name for each in fields(am.mixes.ReadOptions)} - set(own)
 
     assert [name for name in sorted(options) if f"``{name}``" not in text] == []
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import anonymatch as am
-from anonymatch.charts import chart_svg
+from anonymatch.reporting.charts import chart_svg
 
 PLAN: dict[str, Any] = {"users": 100, "rate": 0.1, "network": "one", "laws": "threshold:10"}
 MADE: dict[str, Any] = {
     "attack": lambda: am.attack(am.partition([4, 3]), steps=3),
     "plan": lambda: am.plan(**PLAN, worst=(0.01, 8)),
-    "rounds": lambda: am.rounds(am.sources.synthesize_rounds(30, users=8, batch=4, seed=1)),
+    "rounds": lambda: am.rounds(am.disclosure.synthesize_rounds(30, users=8, batch=4, seed=1)),
     "comparison": lambda: am.compare(
         [am.audit(am.partition([4, 3])), am.audit(am.ring(7, 3))], ["groups", "ring"]
     ),
@@ -50,8 +50,8 @@ def test_a_comparison_says_what_more_bits_cost(tmp_path: Path) -> None:
     audits = []
     for law in ("exponential:1", "exponential:2"):
         path = tmp_path / "log.csv"
-        log = am.sources.synthesize(law, messages=400, rate=5, seed=3)
-        am.sources.write_messages(log, path)
+        log = am.mixes.synthesize(law, messages=400, rate=5, seed=3)
+        am.mixes.write_messages(log, path)
         audits.append(am.audit(path, law=law))
     comparison = am.compare(audits, ["quick", "slow"])
 

@@ -19,8 +19,8 @@ import polars as pl
 
 import anonymatch as am
 from anonymatch.graph.families import band
-from anonymatch.sources.formats.message_files import write_messages
-from anonymatch.sources.messages import Messages
+from anonymatch.mixes.formats.message_files import write_messages
+from anonymatch.mixes.logs.messages import Messages
 
 __all__ = ["Example", "examples"]
 

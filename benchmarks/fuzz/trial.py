@@ -21,7 +21,7 @@ import numpy as np
 
 import anonymatch as am
 from anonymatch.graph.io.files import FileNote
-from anonymatch.sources.detect import open_observation
+from anonymatch.mixes.reading.detect import open_observation
 from benchmarks.fuzz.examples import Example, examples
 from benchmarks.fuzz.mutations import mutate
 

@@ -26,7 +26,7 @@ def _add_script(app: Any, name: str, template: str, context: dict[str, Any], tre
 
 def files() -> dict[str, str]:
     """The script and the style that pages with charts load."""
-    from anonymatch.charts import DARK, LIGHT, chart_script, chart_style
+    from anonymatch.reporting.charts import DARK, LIGHT, chart_script, chart_style
 
     def named(colours: Any) -> str:
         return "".join(f"--{name}:{value};" for name, value in colours.items())
@@ -46,7 +46,7 @@ def enable() -> None:
 
 
 def _shown(spec: dict[str, Any], **_: object) -> dict[str, str]:
-    from anonymatch.charts import embedded
+    from anonymatch.reporting.charts import embedded
 
     chart: Any = SimpleNamespace(to_dict=lambda **_: spec)
     return {"text/html": embedded(chart, "chart").html, "text/plain": spec.get("description", "")}

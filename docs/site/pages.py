@@ -184,9 +184,9 @@ def _first_sentence(name: str) -> str:
 
 SUBPACKAGES = {
     "families": "anonymatch.graph.families",
-    "formulas": "anonymatch.designs.formulas",
-    "mixes": "anonymatch.measures.mixes",
-    "paper": "anonymatch.paper",
+    "formulas": "anonymatch.theory.designs.formulas",
+    "mixes": "anonymatch.mixes.closed_forms",
+    "paper": "anonymatch.theory.claims",
     "sources": "anonymatch.sources",
 }
 """Public modules, and where they live."""

@@ -13,12 +13,13 @@ from importlib import import_module as _import_module
 _ROOMS = {
     "graph": "Graph allowed blocks families forced witness write",
     "counting": "Bounds Count Posterior bounds count gains minors posterior sample",
-    "measures": "Interval Metrics metrics mixes",
-    "sources": "read",
-    "attacks": "Attack adaptive attack exposure exposures improve",
-    "designs": "Design design formulas max_bound random_expectation",
+    "base.interval": "Interval",
+    "counting.measures": "Metrics metrics",
+    "mixes": "read",
+    "theory.attacks": "Attack adaptive attack exposure exposures improve",
+    "theory.designs": "Design design formulas max_bound random_expectation",
     "audits": "Audit Comparison LogTotals audit check_gates compare totals",
-    "plans": "NetworkPlan plan",
+    "planning": "NetworkPlan plan",
     "disclosure": "Disclosure rounds",
     "running": "Budget Checkpoint Cluster",
     "base.errors": "AnonymatchError BudgetError InputError NoMatchingError StoppedError",
@@ -33,26 +34,28 @@ _MORE = {
         "partition random_density random_regular ring"
     ),
     "counting": "METHODS ApproximateNote EdgeCounts Plan Step bregman",
-    "measures": "exponential_mix_count exponential_mix_log pool_mix_bits threshold_mix_bits",
-    "attacks": (
+    "mixes": (
+        "path_counts relay_graph relay_weights exponential_mix_count exponential_mix_log "
+        "pool_mix_bits threshold_mix_bits"
+    ),
+    "theory.attacks": (
         "STRATEGIES Adaptive AddedEdge AttackStep Exposure Exposures Improvement Outcome "
         "Ties reveals_needed"
     ),
-    "designs": (
+    "theory.designs": (
         "Equity Part RandomDistribution Rival equity polish random_distribution "
         "random_expectation_exact rivals stirling_comparison"
     ),
-    "designs.formulas": (
+    "theory.designs.formulas": (
         "attack_component equity_increment limit_ratio linked_pair "
         "restricted_permutations restricted_permutations_log "
         "steps_to_full_deanonymisation"
     ),
     "audits": "GATES Gate Score",
-    "sources": "path_counts relay_graph relay_weights",
 }
 """Names that work here too: they belong to ``am.families``, ``am.formulas`` and other rooms."""
 
-_SUBPACKAGES = ("paper", "sources")
+_SUBPACKAGES = ("disclosure", "mixes", "paper", "rings", "sources", "tables", "theory")
 _HOMES = {
     name: room
     for table in (_MORE, _ROOMS)

@@ -30,17 +30,19 @@ from anonymatch.counting import (
     posterior as posterior,
     sample as sample,
 )
-from anonymatch.measures import (
-    Interval as Interval,
-    Metrics as Metrics,
+from anonymatch.base.interval import Interval as Interval
+from anonymatch.counting.measures import Metrics as Metrics, metrics as metrics
+from anonymatch.mixes import (
     exponential_mix_count as exponential_mix_count,
     exponential_mix_log as exponential_mix_log,
-    metrics as metrics,
-    mixes as mixes,
+    path_counts as path_counts,
     pool_mix_bits as pool_mix_bits,
+    read as read,
+    relay_graph as relay_graph,
+    relay_weights as relay_weights,
     threshold_mix_bits as threshold_mix_bits,
 )
-from anonymatch.attacks import (
+from anonymatch.theory.attacks import (
     Adaptive as Adaptive,
     AddedEdge as AddedEdge,
     Attack as Attack,
@@ -58,7 +60,7 @@ from anonymatch.attacks import (
     improve as improve,
     reveals_needed as reveals_needed,
 )
-from anonymatch.designs import (
+from anonymatch.theory.designs import (
     Design as Design,
     Equity as Equity,
     Part as Part,
@@ -87,7 +89,7 @@ from anonymatch.audits import (
     compare as compare,
     totals as totals,
 )
-from anonymatch.plans import (
+from anonymatch.planning import (
     NetworkPlan as NetworkPlan,
     plan as plan,
 )
@@ -123,7 +125,7 @@ from anonymatch.graph.families import (
     random_regular as random_regular,
     ring as ring,
 )
-from anonymatch.designs.formulas import (
+from anonymatch.theory.designs.formulas import (
     attack_component as attack_component,
     equity_increment as equity_increment,
     limit_ratio as limit_ratio,
@@ -132,13 +134,7 @@ from anonymatch.designs.formulas import (
     restricted_permutations_log as restricted_permutations_log,
     steps_to_full_deanonymisation as steps_to_full_deanonymisation,
 )
-from anonymatch.sources import (
-    path_counts as path_counts,
-    read as read,
-    relay_graph as relay_graph,
-    relay_weights as relay_weights,
-)
-from anonymatch import paper as paper, sources as sources
+from anonymatch import disclosure as disclosure, mixes as mixes, paper as paper, rings as rings, sources as sources, tables as tables, theory as theory
 
 __all__: list[str]
 __version__: str

@@ -10,7 +10,7 @@ from tests.attacks import oracle
 from tests.strategies import FRACTIONS, Matrix, graph_of, matrices
 
 import anonymatch as am
-from anonymatch.attacks import adaptive, reveals_needed
+from anonymatch.theory.attacks import adaptive, reveals_needed
 
 SMALL = matrices(users=(1, 5), matched=True)
 SPARE = matrices(users=(1, 4), spare=2, matched=True)

@@ -17,8 +17,8 @@ from tests.attacks import oracle
 from tests.strategies import FRACTIONS, Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
-from anonymatch.attacks import adaptive, attack
-from anonymatch.attacks.tuning import attacks_tuned
+from anonymatch.theory.attacks import adaptive, attack
+from anonymatch.theory.attacks.tuning import attacks_tuned
 
 MATRICES = matrices(users=(1, 5), matched=True) | matrices(users=(1, 4), spare=2, matched=True)
 HEAVY = matrices(users=(1, 4), weights=FRACTIONS, matched=True)

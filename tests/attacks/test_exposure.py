@@ -13,7 +13,7 @@ from tests.attacks import oracle
 from tests.strategies import FLOATS, FRACTIONS, Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
-from anonymatch.attacks import exposure, exposures
+from anonymatch.theory.attacks import exposure, exposures
 
 PLAIN = matrices(users=(1, 6), matched=True)
 SPARE = matrices(users=(1, 4), spare=2, matched=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.attacks import adaptive, attack, exposures, reveals_needed
+from anonymatch.theory.attacks import adaptive, attack, exposures, reveals_needed
 
 FACTS: dict[str, list[dict[str, Any]]] = json.loads(
     Path(__file__).parents[1].joinpath("golden", "attacks.json").read_text()

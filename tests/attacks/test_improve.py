@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from tests.strategies import FRACTIONS, Matrix, graph_of, matrices, truth
 
 import anonymatch as am
-from anonymatch.attacks import improve
+from anonymatch.theory.attacks import improve
 
 
 def missing(matrix: Matrix) -> list[tuple[int, int]]:

@@ -7,9 +7,9 @@ import pytest
 
 import anonymatch as am
 from anonymatch.audits.alternatives import rival_delay, same_delay
-from anonymatch.measures import mixes
-from anonymatch.report import audit_html
-from anonymatch.sources import Observation
+from anonymatch.mixes import Observation
+from anonymatch.mixes import closed_forms as mixes
+from anonymatch.reporting import audit_html
 
 
 @pytest.mark.parametrize("inside", [0.2, 0.5, 1.0, 2.7, 4.94, 5.0, 17.3, 250.9])
@@ -39,8 +39,8 @@ def test_a_delay_that_whole_sizes_have_names_one_size() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_mixes_beside_an_audit_are_not_above_its_ceiling(seed: int) -> None:
-    log = am.sources.synthesize("window:1,5", messages=60, rate=1.0, seed=seed)
-    audit = am.audit(am.sources.observe(log, "window:1,5"), steps=0)
+    log = am.mixes.synthesize("window:1,5", messages=60, rate=1.0, seed=seed)
+    audit = am.audit(am.mixes.observe(log, "window:1,5"), steps=0)
 
     assert audit.ceiling is not None
     assert audit.same_delay_seconds is not None
@@ -52,14 +52,14 @@ def test_the_mixes_beside_an_audit_are_not_above_its_ceiling(seed: int) -> None:
 def test_where_fewer_are_inside_than_the_delay_says_both_delays_are_told() -> None:
     # A message a second, every second one for longer: departures find one other inside or none.
     came = np.arange(40.0)
-    log = am.sources.Messages.in_order(
+    log = am.mixes.Messages.in_order(
         arrivals=came,
         departures=came + np.where(np.arange(40) % 2 == 1, 0.9, 1.8),
         senders=[f"a{k}" for k in range(40)],
         receivers=[f"b{k}" for k in range(40)],
         truth=list(range(40)),
     )
-    audit = am.audit(am.sources.observe(log, "window:0.5,2"), steps=0)
+    audit = am.audit(am.mixes.observe(log, "window:0.5,2"), steps=0)
 
     assert audit.same_delay_seconds is not None
     assert audit.cost.mean_delay is not None

@@ -11,10 +11,10 @@ from tests.measures.passages.explanations import explained
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.report import audit_html
-from anonymatch.sources import synthesize, write_messages
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observing import observe
+from anonymatch.mixes import synthesize, write_messages
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.reporting import audit_html
 
 LINKS = """time,from,to,message
 0,ann,m1,1

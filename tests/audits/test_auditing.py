@@ -19,10 +19,10 @@ from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
 from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
-from anonymatch.measures.users import user_figures
-from anonymatch.sources.log_graph import passage_graph
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observation import Observation, Passage
+from anonymatch.counting.measures.users import user_figures
+from anonymatch.mixes.logs.log_graph import passage_graph
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observation import Observation, Passage
 
 
 def passage(arrivals: list[float], departures: list[float], **more: object) -> Observation:
@@ -425,7 +425,7 @@ def test_losses_and_cover_traffic_are_counted_by_definition(data: st.DataObject)
         if fits and len(set(real)) == len(real) == n_in - lost:
             stories.append(chosen)
     try:
-        audit = am.audit(am.sources.observe(log, "window:0,4", lost=lost))
+        audit = am.audit(am.mixes.observe(log, "window:0,4", lost=lost))
     except am.InputError:
         assert not stories or n_in - lost == n_out
         return
@@ -454,9 +454,9 @@ def test_a_score_counts_lost_messages_too() -> None:
     """Promises about survivors alone would look too small."""
     right = promised = variance = 0.0
     for seed in range(60):
-        log = am.sources.synthesize("window:1,4", messages=12, loss=0.15, seed=seed)
+        log = am.mixes.synthesize("window:1,4", messages=12, loss=0.15, seed=seed)
         lost = len(log.arrivals) - len(log.departures)
-        score = am.audit(am.sources.observe(log, "window:1,4", lost=lost), steps=0).score
+        score = am.audit(am.mixes.observe(log, "window:1,4", lost=lost), steps=0).score
         assert score is not None
         right += score.right * score.guesses
         promised += score.promised * score.guesses
@@ -465,8 +465,8 @@ def test_a_score_counts_lost_messages_too() -> None:
 
 
 def test_a_campaign_through_a_mix_with_incomplete_truth_reports_a_sampled_one() -> None:
-    log = am.sources.synthesize("exponential:3", messages=30, seed=1)
-    observation = am.sources.observe(log, "exponential:3")
+    log = am.mixes.synthesize("exponential:3", messages=30, seed=1)
+    observation = am.mixes.observe(log, "exponential:3")
     assert observation.passage is not None
     assert observation.truth is not None
     partial = observation.truth.copy()
@@ -490,7 +490,7 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
     def refuse(*_: object, **__: object) -> None:
         raise am.BudgetError("too long", seconds=1e9, memory=0.0)
 
-    monkeypatch.setattr("anonymatch.attacks.attack", refuse)
+    monkeypatch.setattr("anonymatch.theory.attacks.attack", refuse)
     audit = am.audit(Observation(graph=graph, source="", truth=matching))
 
     assert [step.target for step in audit.campaign.steps] == [3, 0, 7]
@@ -506,7 +506,7 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
 def test_a_log_has_messages_though_no_delay_is_known(law: str) -> None:
     came, left = np.array([0.5, 1.0]), np.array([2.0, 2.0])
     log = Messages(arrivals=came, departures=left, senders=("a", "b"), receivers=("x", "y"))
-    observation = replace(am.sources.observe(log, law), mean_delay=None)
+    observation = replace(am.mixes.observe(log, law), mean_delay=None)
 
     assert am.audit(observation).verdict.startswith("Entropy 1 bit per message; a typical one")
 

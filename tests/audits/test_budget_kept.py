@@ -71,10 +71,10 @@ def test_an_audit_of_a_wide_log_with_losses_and_cover_keeps_its_budget(
     law: str, budget: float
 ) -> None:
     """In predicted seconds, of which the chain plans as many as it is left."""
-    log = am.sources.synthesize(law, messages=2500, rate=10.0, loss=0.02, cover=0.2, seed=1)
+    log = am.mixes.synthesize(law, messages=2500, rate=10.0, loss=0.02, cover=0.2, seed=1)
     told = [(0.0, 0.0)]
     audit = am.audit(
-        am.sources.observe(log, law), budget=budget, progress=lambda *work: told.append(work)
+        am.mixes.observe(log, law), budget=budget, progress=lambda *work: told.append(work)
     )
     steps = [after[0] - before[0] for before, after in pairwise(told)]
 

@@ -63,8 +63,8 @@ def test_whoever_another_exposure_identified_is_not_exposed_again() -> None:
 
 
 def test_an_exponential_log_is_followed_along_its_truth() -> None:
-    log = am.sources.synthesize("exponential:2", messages=60, rate=2.0, seed=1)
-    audit = am.audit(am.sources.observe(log, "exponential:2", drained=True))
+    log = am.mixes.synthesize("exponential:2", messages=60, rate=2.0, seed=1)
+    audit = am.audit(am.mixes.observe(log, "exponential:2", drained=True))
     everybody = campaign_on(audit, audit.answers.users.users, steps=5)
     some = campaign_on(audit, audit.answers.users.users[20:30], steps=5)
 

@@ -16,7 +16,7 @@ from tests.charts.chart_rows import rows
 
 import anonymatch as am
 from anonymatch.audits.charts import CHARTS, load_of
-from anonymatch.charts import chart_svg
+from anonymatch.reporting.charts import chart_svg
 
 EVERY = {
     "entropy", "set_size", "probability", "time", "matrix", "delay", "exposures", "decay",
@@ -26,8 +26,8 @@ EVERY = {
 
 @cache
 def log(law: str, messages: int = 200, *, threshold: float | None = None, **more: Any) -> am.Audit:
-    messages_ = am.sources.synthesize(law, messages=messages, rate=2, seed=5, **more)
-    return am.audit(am.sources.observe(messages_, law), threshold=threshold)
+    messages_ = am.mixes.synthesize(law, messages=messages, rate=2, seed=5, **more)
+    return am.audit(am.mixes.observe(messages_, law), threshold=threshold)
 
 
 @cache
@@ -140,15 +140,15 @@ def test_delays_are_those_of_the_truth() -> None:
 
 
 def test_links_count_in_the_delays() -> None:
-    messages = am.sources.synthesize("window:1,5", messages=60, seed=2)
-    later = am.sources.Messages(
+    messages = am.mixes.synthesize("window:1,5", messages=60, seed=2)
+    later = am.mixes.Messages(
         arrivals=messages.arrivals,
         departures=messages.departures + 2.0,
         senders=messages.senders,
         receivers=messages.receivers,
         truth=messages.truth,
     )
-    audit = am.audit(am.sources.observe(later, "2+window:1,5"))
+    audit = am.audit(am.mixes.observe(later, "2+window:1,5"))
     delays = audit.observation.true_delays
     assert delays is not None
 
@@ -237,8 +237,8 @@ def test_a_network_has_times_of_those_that_were_looked_at(tmp_path: Path) -> Non
 
 def test_a_log_with_rounds_has_its_decay(tmp_path: Path) -> None:
     path = tmp_path / "rounds.csv"
-    log_ = am.sources.synthesize_rounds(30, users=12, batch=4, seed=1)
-    am.sources.write_rounds(log_, path)
+    log_ = am.disclosure.synthesize_rounds(30, users=12, batch=4, seed=1)
+    am.disclosure.write_rounds(log_, path)
     found = am.rounds(path)
 
     assert found.chart("bits").to_dict()["description"].startswith("Bits by rounds seen")

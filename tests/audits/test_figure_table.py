@@ -11,10 +11,9 @@ import pytest
 
 import anonymatch as am
 from anonymatch.audits import FIGURES, GATES, AuditFigure, Show, extra_figure, shown_figures
-from anonymatch.charts import Line, embedded, line_chart
+from anonymatch.base.interval import Interval
 from anonymatch.cli import main
-from anonymatch.measures import Interval
-from anonymatch.report import (
+from anonymatch.reporting import (
     AUDIT_SECTIONS,
     AuditReport,
     Panel,
@@ -22,6 +21,7 @@ from anonymatch.report import (
     audit_html,
     panel_section,
 )
+from anonymatch.reporting.charts import Line, embedded, line_chart
 
 
 def _likeliest(audit: am.Audit) -> Interval:

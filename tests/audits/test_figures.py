@@ -19,11 +19,11 @@ from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.gates import parse_gates
 from anonymatch.audits.verdict import left_out
 from anonymatch.audits.worst import worst
-from anonymatch.measures import averages
-from anonymatch.measures.users import LOST, Range, UserFigures, user_figures
-from anonymatch.sources.log_graph import passage_graph
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observation import MESSAGES, Observation
+from anonymatch.counting.measures import averages
+from anonymatch.counting.measures.users import LOST, Range, UserFigures, user_figures
+from anonymatch.mixes.logs.log_graph import passage_graph
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observation import MESSAGES, Observation
 
 
 def posteriors(graph: am.Graph) -> list[list[float]]:
@@ -56,8 +56,8 @@ def test_the_headline_is_the_mean_entropy_of_one_users_posterior(matrix: Matrix)
 
 
 def test_an_exponential_mix_has_the_entropy_that_the_field_reports() -> None:
-    log = am.sources.synthesize("exponential:5", messages=20_000, rate=1.0, seed=1)
-    audit = am.audit(am.sources.observe(log, "exponential:5"), steps=0)
+    log = am.mixes.synthesize("exponential:5", messages=20_000, rate=1.0, seed=1)
+    audit = am.audit(am.mixes.observe(log, "exponential:5"), steps=0)
 
     assert audit.entropy.value == pytest.approx(am.mixes.exponential_bits(5), abs=0.03)
     assert audit.bits.value == pytest.approx(2.48, abs=0.03)
@@ -276,8 +276,8 @@ def test_thresholds_that_are_none_are_refused(text: str) -> None:
 
 
 def test_every_figure_of_the_table_has_words_and_finite_ends() -> None:
-    log = am.sources.synthesize("exponential:3", messages=200, seed=2)
-    audit = am.audit(am.sources.observe(log, "exponential:3"), steps=0)
+    log = am.mixes.synthesize("exponential:3", messages=200, seed=2)
+    audit = am.audit(am.mixes.observe(log, "exponential:3"), steps=0)
     for figure in FIGURES.values():
         title, meaning = (figure.title_for(MESSAGES, "5"), figure.meaning_for(MESSAGES, "5"))
         assert "{" not in title + meaning
@@ -328,9 +328,9 @@ def test_a_passage_has_the_k_notions_of_its_graph(law: str) -> None:
     at_once = Messages.in_order(  # who comes in with a departure may be it, but not after two hops
         arrivals=[0, 1, 2, 3, 4], departures=[2, 3.5, 4, 5, 6], senders="abcde", receivers="vwxyz"
     )
-    logs = [am.sources.synthesize(law, messages=25, seed=seed) for seed in range(6)]
+    logs = [am.mixes.synthesize(law, messages=25, seed=seed) for seed in range(6)]
     for log in logs if law == "pool:3,4" else [at_once, *logs]:
-        observation = am.sources.observe(log, law, whole_log=True)
+        observation = am.mixes.observe(log, law, whole_log=True)
         assert observation.passage is not None
         graph = passage_graph(observation.passage)
         real = graph.to_scipy()[:, : log.n_out] > 0
@@ -348,7 +348,7 @@ def test_a_passage_has_the_k_notions_of_its_graph(law: str) -> None:
 
 
 def test_k_notions_of_a_mix_that_flushes_with_losses_are_not_known() -> None:
-    log = am.sources.synthesize("timed:5", messages=40, loss=0.1)
-    audit = am.audit(am.sources.observe(log, "timed:5", loss=0.1))
+    log = am.mixes.synthesize("timed:5", messages=40, loss=0.1)
+    audit = am.audit(am.mixes.observe(log, "timed:5", loss=0.1))
 
     assert FIGURES["(k,1)"].value(audit) is None

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures.interval import Interval
-from anonymatch.sources.formats.message_files import write_messages
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.base.interval import Interval
+from anonymatch.mixes.formats.message_files import write_messages
+from anonymatch.mixes.synthetic.logs import synthesize
 
 FIGURES = ("bits", "degree", "below")
 

@@ -16,11 +16,11 @@ import pytest
 import anonymatch as am
 from anonymatch.audits import log_posterior
 from anonymatch.cli import main
+from anonymatch.mixes import Messages, observe, synthesize, write_messages
 from anonymatch.running import Budget
-from anonymatch.sources import Messages, observe, synthesize, write_messages
 
 
-def matrix(observation: am.sources.Observation) -> np.ndarray:
+def matrix(observation: am.mixes.Observation) -> np.ndarray:
     """Messages by departures; the last column is not being seen again."""
     found = log_posterior(observation, budget=Budget())
     table = np.zeros((len(found.messages), len(found.departures) + 1))

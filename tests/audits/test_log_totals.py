@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import synthesize, write_messages
+from anonymatch.mixes import synthesize, write_messages
 
 LAWS = ("exponential:1", "threshold:10", "timed:2", "pool:3,0")
 

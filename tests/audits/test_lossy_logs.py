@@ -12,13 +12,13 @@ from tests.measures.passages.explanations import explained
 
 import anonymatch as am
 from anonymatch.audits import passages
-from anonymatch.measures.passages.flush_chain import flush_pairs
-from anonymatch.measures.passages.links import Channel
-from anonymatch.report.html.key_figures import cost_figures
-from anonymatch.sources.laws import DelayLaw, FlushLaw, check_law
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.laws import DelayLaw, FlushLaw, check_law
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.solvers.flushes.flush_chain import flush_pairs
+from anonymatch.mixes.solvers.links import Channel
+from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.reporting.html.key_figures import cost_figures
 
 
 def log_of(came: list[float], left: list[float], **more: Any) -> Messages:

@@ -211,14 +211,14 @@ def test_missing_packets_are_refused_unless_the_law_lets_them_be_inside(
 ) -> None:
     path = tmp_path / "links.csv"
     for seed in range(4):
-        log = am.sources.synthesize_network("3x3", law, messages=400, rate=4.0, seed=seed)
+        log = am.mixes.synthesize_network("3x3", law, messages=400, rate=4.0, seed=seed)
         cut = log.filter(pl.col("time") < 70.0 + seed).drop("message")
-        am.sources.write_network(cut, path)
-        observation = am.sources.read_network(path, law=law)
+        am.mixes.write_network(cut, path)
+        observation = am.mixes.read_network(path, law=law)
         assert any("assumed inside at the end" in note for note in observation.notes)
-        am.sources.write_network(lost_rows(log, 0.04, seed).drop("message"), path)
+        am.mixes.write_network(lost_rows(log, 0.04, seed).drop("message"), path)
         with pytest.raises(am.InputError) as refused:
-            am.sources.read_network(path, law=law)
+            am.mixes.read_network(path, law=law)
         text = str(refused.value)
         assert "lets fewer be inside" in text or "packets were lost" in text
         assert "\n" not in text
@@ -231,18 +231,18 @@ def test_missing_packets_are_refused_under_laws_without_numbers(
     tmp_path: Path, name: str, law: str
 ) -> None:
     path = tmp_path / "links.csv"
-    log = am.sources.synthesize_network("2x2", law, messages=400, rate=4.0, seed=1)
-    am.sources.write_network(log.filter(pl.col("time") < 70.0).drop("message"), path)
+    log = am.mixes.synthesize_network("2x2", law, messages=400, rate=4.0, seed=1)
+    am.mixes.write_network(log.filter(pl.col("time") < 70.0).drop("message"), path)
     assert am.audit(path, source="network", law=name).exact
-    am.sources.write_network(lost_rows(log, 0.02, 1).drop("message"), path)
+    am.mixes.write_network(lost_rows(log, 0.02, 1).drop("message"), path)
     with pytest.raises(am.InputError, match=f"the {name} law lets fewer be inside"):
         am.audit(path, source="network", law=name)
 
 
 def test_missing_packets_of_coins_need_the_numbers_of_the_law(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
-    log = am.sources.synthesize_network("2x2", "binomial:2,0.5", messages=200, rate=4.0, seed=1)
-    am.sources.write_network(log.filter(pl.col("time") < 40.0).drop("message"), path)
+    log = am.mixes.synthesize_network("2x2", "binomial:2,0.5", messages=200, rate=4.0, seed=1)
+    am.mixes.write_network(log.filter(pl.col("time") < 40.0).drop("message"), path)
     assert am.audit(path, source="network", law="binomial:2,0.5").exact
     with pytest.raises(am.InputError, match="the numbers of the law show whether"):
         am.audit(path, source="network", law="binomial")

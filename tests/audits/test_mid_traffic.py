@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observing import observe
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observing import observe
 
 
 def cut_out(
@@ -102,7 +102,7 @@ def test_what_was_inside_is_told_from_cover() -> None:
 
 def test_cover_of_a_mix_that_was_empty_is_still_cover() -> None:
     for seed in range(4):
-        log = am.sources.synthesize("exponential:5", messages=400, cover=0.3, seed=seed)
+        log = am.mixes.synthesize("exponential:5", messages=400, cover=0.3, seed=seed)
         unflagged = Messages(
             arrivals=log.arrivals,
             departures=log.departures,
@@ -300,7 +300,7 @@ def test_probabilities_are_calibrated_for_an_observation_that_starts_in_mid_traf
     """A long log is observed from one minute to another; the attacker knows nothing before."""
     right = promised = variance = 0.0
     for seed in range(4):
-        log = am.sources.synthesize(law, messages=400, rate=2.0, seed=seed)
+        log = am.mixes.synthesize(law, messages=400, rate=2.0, seed=seed)
         audit = am.audit(observe(log, law, since=60.0, until=140.0, whole_log=True), budget=0.3)
         probability = audit.users["probability"].to_numpy()
         assert audit.score is not None

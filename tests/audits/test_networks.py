@@ -14,14 +14,16 @@ from tests.audits.network_logs import all_histories, bits, drawn, entropy, margi
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.measures import (
+from anonymatch.mixes import (
     ForwardPlan,
     LinkedNetwork,
     forward_marginals,
     network_sample,
+    open_observation,
+    synthesize_network,
     two_layer_bits,
+    write_network,
 )
-from anonymatch.sources import open_observation, synthesize_network, write_network
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "networks.json").read_text())
 G1, G2 = GOLDEN["g1"], GOLDEN["g2"]

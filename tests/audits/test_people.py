@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anonymatch as am
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observation import Observation
-from anonymatch.sources.observing import observe
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observing import observe
 
 Weights = Sequence[Sequence[float]]
 Fate = tuple[int | None, ...]

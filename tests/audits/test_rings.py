@@ -227,7 +227,7 @@ def test_rings_that_cannot_all_spend_are_named(
 @pytest.mark.slow
 def test_the_mean_entropy_of_sampled_rings_is_closer_than_that_of_each(tmp_path: Path) -> None:
     """Held against exact answers of small rings that are sampled all the same."""
-    from anonymatch.measures import averages, user_figures
+    from anonymatch.counting.measures import averages, user_figures
 
     held = 0
     for seed in range(12):

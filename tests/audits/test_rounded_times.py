@@ -9,7 +9,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.audits import FIGURES, confidence_of
-from anonymatch.sources import Messages, observe, synthesize
+from anonymatch.mixes import Messages, observe, synthesize
 
 
 def floored(log: Messages, step: float) -> Messages:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.report import audit_html
+from anonymatch.reporting import audit_html
 
 
 def log_with_rounds(folder: Path, *, rounds: bool = True) -> Path:
     """A threshold mix of 4, of users who write to the same two behaviours."""
-    log = am.sources.synthesize_rounds(30, users=10, friends=2, batch=4, seed=3)
+    log = am.disclosure.synthesize_rounds(30, users=10, friends=2, batch=4, seed=3)
     return written(log, folder, rounds=rounds)
 
 
-def written(log: am.sources.RoundLog, folder: Path, *, rounds: bool = True) -> Path:
+def written(log: am.disclosure.RoundLog, folder: Path, *, rounds: bool = True) -> Path:
     rows = ["time,direction,user,behaviour" + ",round" * rounds]
     for t in range(log.n_rounds):
         senders = log.sender[log.sent[t] : log.sent[t + 1]].tolist()
@@ -53,7 +53,7 @@ def test_a_log_without_rounds_has_no_half_life(tmp_path: Path) -> None:
 def test_a_half_life_whose_starts_disagree_fails_no_threshold_inside_its_interval(
     tmp_path: Path,
 ) -> None:
-    log = am.sources.synthesize_rounds(120, users=80, batch=20, seed=1)
+    log = am.disclosure.synthesize_rounds(120, users=80, batch=20, seed=1)
     audit = am.audit(written(log, tmp_path), law="threshold:20", budget=2)
 
     assert audit.disclosure is not None
@@ -90,7 +90,7 @@ def test_starts_that_agree_leave_a_threshold_inside_the_interval_failed(tmp_path
 
 @pytest.mark.slow
 def test_a_half_life_beyond_the_log_is_at_least_its_rounds(tmp_path: Path) -> None:
-    log = am.sources.synthesize_rounds(12, users=60, batch=4, seed=1)
+    log = am.disclosure.synthesize_rounds(12, users=60, batch=4, seed=1)
     audit = am.audit(written(log, tmp_path), law="threshold:4")
 
     assert audit.disclosure is not None

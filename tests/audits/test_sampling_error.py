@@ -10,8 +10,8 @@ import pytest
 import anonymatch as am
 from anonymatch.audits import check_gates, compare
 from anonymatch.cli import main
-from anonymatch.sources import synthesize, write_messages
-from anonymatch.sources.observing import observe
+from anonymatch.mixes import synthesize, write_messages
+from anonymatch.mixes.logs.observing import observe
 
 LAW = "exponential:5"
 

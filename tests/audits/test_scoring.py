@@ -11,16 +11,22 @@ import pytest
 from tests.measures.passages.explanations import explained
 
 import anonymatch as am
-from anonymatch.measures import Channel, flush_figures, hidden_figures, phase_figures
-from anonymatch.measures.passages.exponential import passage_asked
-from anonymatch.measures.passages.flush_chain import flush_pairs
-from anonymatch.measures.passages.phase_chain import phase_pairs
+from anonymatch.mixes import (
+    Channel,
+    Observation,
+    flush_figures,
+    hidden_figures,
+    parse_law,
+    phase_figures,
+)
+from anonymatch.mixes.laws import FlushLaw
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.solvers.exponential import passage_asked
+from anonymatch.mixes.solvers.flushes.flush_chain import flush_pairs
+from anonymatch.mixes.solvers.phases.phase_chain import phase_pairs
+from anonymatch.mixes.synthetic.logs import synthesize
 from anonymatch.running import Budget
-from anonymatch.sources import Observation, parse_law
-from anonymatch.sources.laws import FlushLaw
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
 
 LAWS_WITH_LOSSES = ("exponential:5", "erlang:2,2", "timed:6", "pool:4,3", "binomial:6,0.5")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import Messages, observe, synthesize
+from anonymatch.mixes import Messages, observe, synthesize
 
 
 @pytest.mark.grid

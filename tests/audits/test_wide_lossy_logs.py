@@ -11,11 +11,9 @@ from tests.measures.passages.explanations import explained
 
 import anonymatch as am
 from anonymatch.audits.passages import bare_channel, passed
-from anonymatch.measures import LinkFigures
-from anonymatch.measures import wide_links as wide_links_module
-from anonymatch.running import Budget, Execution
-from anonymatch.sources import (
+from anonymatch.mixes import (
     DelayLaw,
+    LinkFigures,
     Messages,
     PassageWork,
     Window,
@@ -23,7 +21,9 @@ from anonymatch.sources import (
     synthesize,
     wide_links,
 )
-from anonymatch.sources.laws import check_law
+from anonymatch.mixes.laws import check_law
+from anonymatch.mixes.solvers.wide import wide_links as wide_links_module
+from anonymatch.running import Budget, Execution
 
 
 def log_of(came: list[float], left: list[float]) -> Messages:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.charts.chart_rows import rows
 
-from anonymatch.charts import (
+from anonymatch.reporting.charts import (
     Kept,
     Line,
     Mark,

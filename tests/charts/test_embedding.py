@@ -10,8 +10,16 @@ import pytest
 from markupsafe import Markup
 from tests.browser import Browser
 
-from anonymatch.charts import DARK, LIGHT, Line, chart_attributes, embedded, line_chart, save_chart
-from anonymatch.report.html.document import Section, document
+from anonymatch.reporting.charts import (
+    DARK,
+    LIGHT,
+    Line,
+    chart_attributes,
+    embedded,
+    line_chart,
+    save_chart,
+)
+from anonymatch.reporting.html.document import Section, document
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,7 +7,7 @@ import pytest
 from tests.charts.chart_rows import rows
 
 import anonymatch as am
-from anonymatch.charts import (
+from anonymatch.reporting.charts import (
     Chosen,
     FrontLine,
     Line,

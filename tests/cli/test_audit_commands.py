@@ -15,7 +15,7 @@ import anonymatch as am
 from anonymatch.audits import FIGURES
 from anonymatch.cli import main
 from anonymatch.cli.commands.files import EXAMPLE
-from anonymatch.report import audit_html
+from anonymatch.reporting import audit_html
 from anonymatch.running.checkpoint import read_checkpoint
 
 
@@ -218,7 +218,7 @@ def test_a_law_that_the_truth_does_not_fit_is_said_everywhere(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     log = tmp_path / "log.csv"
-    am.sources.write_messages(am.sources.synthesize("exponential:3", messages=200, seed=0), log)
+    am.mixes.write_messages(am.mixes.synthesize("exponential:3", messages=200, seed=0), log)
     code, out, _ = run(capsys, "audit", log, "--law", "window:0,12")
     text = " ".join(out.split())
 
@@ -541,11 +541,11 @@ def test_one_bit_is_no_bits(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
 def test_what_is_found_wrong_while_solving_names_the_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    log = am.sources.synthesize("pool:10,5", messages=100, loss=0.2, seed=1)
+    log = am.mixes.synthesize("pool:10,5", messages=100, loss=0.2, seed=1)
     path, wide, none = tmp_path / "pool.csv", tmp_path / "wide.csv", tmp_path / "none.csv"
-    am.sources.write_messages(log, path)
-    log = am.sources.synthesize("window:1,4", messages=300, loss=0.1, cover=0.2)
-    am.sources.write_messages(log, wide)
+    am.mixes.write_messages(log, path)
+    log = am.mixes.synthesize("window:1,4", messages=300, loss=0.1, cover=0.2)
+    am.mixes.write_messages(log, wide)
     none.write_text("user,behaviour\na,x\nb,x\n")
     for arguments, message in (
         ((path, "--law", "pool:10,5", "--loss", 0), f"error: {path}: flush at "),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.charts import save_charts
 from anonymatch.cli import main
+from anonymatch.reporting.charts import save_charts
 
 BEGINS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}
 
@@ -17,9 +17,7 @@ BEGINS = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}
 @pytest.fixture
 def log(tmp_path: Path) -> str:
     path = tmp_path / "log.csv"
-    am.sources.write_messages(
-        am.sources.synthesize("window:1,5", messages=60, rate=2, seed=1), path
-    )
+    am.mixes.write_messages(am.mixes.synthesize("window:1,5", messages=60, rate=2, seed=1), path)
     return str(path)
 
 
@@ -129,7 +127,7 @@ def test_attacks_and_comparisons_have_figures_too(pairs: str, tmp_path: Path) ->
 def test_plans_and_rounds_have_figures_too(tmp_path: Path) -> None:
     planned, seen = tmp_path / "plan", tmp_path / "rounds"
     path = tmp_path / "rounds.csv"
-    am.sources.write_rounds(am.sources.synthesize_rounds(30, users=12, batch=4, seed=1), path)
+    am.disclosure.write_rounds(am.disclosure.synthesize_rounds(30, users=12, batch=4, seed=1), path)
     plan = ["plan", "--users", "100", "--rate", "0.1", "--network", "one", "--law", "threshold:10"]
     assert main([*plan, "--worst", "1%=8", "--figures", str(planned)]) == 0
     assert main(["rounds", str(path), "--figures", str(seen)]) == 0

@@ -19,7 +19,7 @@ from anonymatch.cli import main
 from anonymatch.cli.app import app
 from anonymatch.cli.commands import load_commands
 from anonymatch.cli.commands.files import EXAMPLE
-from anonymatch.sources import Messages, observe, open_observation
+from anonymatch.mixes import Messages, observe, open_observation
 
 load_commands()
 PACKAGE = Path(am.__file__).parent

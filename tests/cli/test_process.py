@@ -240,8 +240,8 @@ def test_long_work_shows_a_bar_and_ends_on_ctrl_c(
     tmp_path: Path, arguments: tuple[str, ...], shown: str
 ) -> None:
     files = {"HARD": random_graph(tmp_path, 38), "ROUNDS": tmp_path / "rounds.parquet"}
-    log = am.sources.synthesize_rounds(30_000, users=1000, batch=12)
-    am.sources.write_rounds(log, files["ROUNDS"])
+    log = am.disclosure.synthesize_rounds(30_000, users=1000, batch=12)
+    am.disclosure.write_rounds(log, files["ROUNDS"])
     given = [str(files.get(text, text)) for text in arguments]
     mine, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}

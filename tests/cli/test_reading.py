@@ -8,7 +8,7 @@ import pytest
 
 from anonymatch.cli import main
 from anonymatch.cli.reading import FileOptions
-from anonymatch.sources import ReadOptions, help_text
+from anonymatch.mixes import ReadOptions, help_text
 
 
 def test_every_option_is_a_field_of_read_options_and_says_what_it_is(

@@ -273,8 +273,8 @@ def test_pseudonyms_that_nobody_can_own_are_left_out(
 
 def test_a_sample_of_users_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "many.parquet"
-    log = am.sources.synthesize_rounds(2000, friends=1, users=6000, batch=20)
-    am.sources.write_rounds(log, path)
+    log = am.disclosure.synthesize_rounds(2000, friends=1, users=6000, batch=20)
+    am.disclosure.write_rounds(log, path)
     record = answer(capsys, path, "--method", "sda")
 
     assert "200 users drawn among" in record["notes"][0]
@@ -391,7 +391,7 @@ def test_who_never_hides_has_no_half_life(
 def test_audits_judge_half_lives_as_rounds_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = am.sources.synthesize_rounds(120, users=80, batch=20, seed=1)
+    made = am.disclosure.synthesize_rounds(120, users=80, batch=20, seed=1)
     rows = ["time,direction,user,behaviour,round"]
     for t in range(made.n_rounds):
         senders = made.sender[made.sent[t] : made.sent[t + 1]].tolist()
@@ -571,8 +571,8 @@ def test_logs_are_made_up_with_their_truth(
         capsys, "synthesize", "--rounds", 7, "--friends", 2, "--users", 9, "--receivers", 5,
         "--batch", 3, "--seed", 4, path,
     )  # fmt: skip
-    made = am.sources.synthesize_rounds(7, friends=2, users=9, receivers=5, batch=3, seed=4)
-    log = am.sources.read_rounds(path)
+    made = am.disclosure.synthesize_rounds(7, friends=2, users=9, receivers=5, batch=3, seed=4)
+    log = am.disclosure.read_rounds(path)
 
     assert (code, out) == (0, f"wrote {path}: 7 rounds, 21 messages\n")
     assert log.n_rounds == 7

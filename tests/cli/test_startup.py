@@ -40,7 +40,12 @@ def test_the_version_needs_no_command() -> None:
 
 def test_a_count_imports_no_other_command_and_no_report(pairs: str) -> None:
     modules = imported_by("count", pairs)
-    rooms = {"anonymatch.audits", "anonymatch.report", "anonymatch.designs", "anonymatch.sources"}
+    rooms = {
+        "anonymatch.audits",
+        "anonymatch.reporting",
+        "anonymatch.theory.designs",
+        "anonymatch.sources",
+    }
     assert not ({"jinja2", "scipy.special"} | rooms) & modules
     assert "anonymatch.cli.commands.auditing" not in modules
 
@@ -48,7 +53,7 @@ def test_a_count_imports_no_other_command_and_no_report(pairs: str) -> None:
 @pytest.mark.slow
 def test_an_audit_without_a_report_draws_none(pairs: str) -> None:
     modules = imported_by("audit", pairs, "--json")
-    assert not {"jinja2", "anonymatch.report"} & modules
+    assert not {"jinja2", "anonymatch.reporting"} & modules
 
 
 def test_an_audit_of_one_exponential_mix_imports_no_tables_designs_attacks_or_methods(
@@ -61,10 +66,10 @@ def test_an_audit_of_one_exponential_mix_imports_no_tables_designs_attacks_or_me
     unused = {
         "polars",
         "scipy",
-        "anonymatch.attacks.campaign",
+        "anonymatch.theory.attacks.campaign",
         "anonymatch.counting.planning.choose",
         "anonymatch.counting.blocks.tuning",
-        "anonymatch.designs.designer",
-        "anonymatch.measures.passages.flush_chain",
+        "anonymatch.theory.designs.designer",
+        "anonymatch.mixes.solvers.flushes.flush_chain",
     }
     assert not unused & modules

@@ -15,7 +15,7 @@ from tests.ports import free_port
 from tests.watching.prometheus_server import POOL, RATE
 from tests.watching.test_prometheus import recorded, server
 
-PROGRAM = (*patient_program("anonymatch.watching.prometheus"), "watch")
+PROGRAM = (*patient_program("anonymatch.monitoring.prometheus"), "watch")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAUGES = EXAMPLES / "gauges.jsonl"
 

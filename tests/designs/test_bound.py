@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.designs.facts import TABLE, facts
 
 import anonymatch as am
-from anonymatch.designs import equity, max_bound
+from anonymatch.theory.designs import equity, max_bound
 
 
 @facts("equity_bound")

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.designs import design, layout
-from anonymatch.designs.tuning import DesignTuning
+from anonymatch.theory.designs import design, layout
+from anonymatch.theory.designs.tuning import DesignTuning
 
 REQUESTS = [(8, 24), (10, 43), (6, 20), (13, 61), (9, 35)]
 

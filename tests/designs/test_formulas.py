@@ -13,7 +13,7 @@ from tests.strategies import precise_log
 
 import anonymatch as am
 from anonymatch.base.logarithms import log_binomial, log_factorial, phi, phi_difference, psi
-from anonymatch.designs.formulas import (
+from anonymatch.theory.designs.formulas import (
     attack_component,
     avoiding_share_log,
     equity_gain,

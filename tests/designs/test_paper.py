@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from tests.designs.facts import TABLE, facts
 
-from anonymatch.designs import Design, design
-from anonymatch.designs.partition import equal_parts, layered, paper
+from anonymatch.theory.designs import Design, design
+from anonymatch.theory.designs.partition import equal_parts, layered, paper
 
 
 def sizes_and_edges(result: Design) -> tuple[list[int], list[int]]:

@@ -13,10 +13,18 @@ from tests.strategies import edge_truth, precise_log
 
 import anonymatch as am
 from anonymatch.counting.reference import permanent
-from anonymatch.designs.partition import Layered, layered
-from anonymatch.designs.parts import Linked, Near, Necklace, Searched, Shape, exposes, graph_of
-from anonymatch.designs.search import catalogue, items
-from anonymatch.designs.small import counts, tally
+from anonymatch.theory.designs.partition import Layered, layered
+from anonymatch.theory.designs.parts import (
+    Linked,
+    Near,
+    Necklace,
+    Searched,
+    Shape,
+    exposes,
+    graph_of,
+)
+from anonymatch.theory.designs.search import catalogue, items
+from anonymatch.theory.designs.small import counts, tally
 
 
 @st.composite

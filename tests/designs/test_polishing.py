@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import anonymatch as am
-from anonymatch.designs import design, polish
+from anonymatch.theory.designs import design, polish
 
 
 def test_polish_finds_what_no_closed_form_has() -> None:

@@ -10,14 +10,14 @@ import pytest
 from tests.designs.facts import facts
 
 import anonymatch as am
-from anonymatch.designs.random_graphs import (
+from anonymatch.theory.designs.random_graphs import (
     random_distribution,
     random_expectation,
     random_expectation_exact,
     regular_expectation,
     stirling_comparison,
 )
-from anonymatch.designs.small import counts
+from anonymatch.theory.designs.small import counts
 
 
 @facts("random_expectation")

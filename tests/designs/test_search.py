@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.designs.facts import TABLE, facts
 
 import anonymatch as am
-from anonymatch.designs import design
-from anonymatch.designs.small import tally
+from anonymatch.theory.designs import design
+from anonymatch.theory.designs.small import tally
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row['n']}-{row['m']}")

@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 
 import anonymatch as am
-from anonymatch.disclosure import compare_methods, half_right
+from anonymatch.disclosure import RoundLog, compare_methods, half_right, synthesize_rounds
 from anonymatch.disclosure.comparing import squared_distance
-from anonymatch.sources import RoundLog, synthesize_rounds
 
 
 def by_hand(result: am.Disclosure) -> float:

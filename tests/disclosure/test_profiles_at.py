@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import RoundLog
+from anonymatch.disclosure import RoundLog
 
 
 @pytest.fixture(scope="module")
 def found() -> am.Disclosure:
-    log = am.sources.synthesize_rounds(60, friends=2, users=10, batch=4, seed=3)
+    log = am.disclosure.synthesize_rounds(60, friends=2, users=10, batch=4, seed=3)
     return am.rounds(log, budget=5)
 
 
@@ -69,7 +69,7 @@ def test_true_friends_become_likelier(found: am.Disclosure) -> None:
 
 
 def test_a_target_is_alone_in_it() -> None:
-    log = am.sources.synthesize_rounds(10, friends=2, users=6, batch=3, seed=3)
+    log = am.disclosure.synthesize_rounds(10, friends=2, users=6, batch=3, seed=3)
     found = am.rounds(log, target="user 2", budget=2)
 
     assert {user for pairs in found.profiles_at.values() for user in pairs.user.tolist()} == {
@@ -100,7 +100,7 @@ def test_friends_who_are_known_after_their_first_round_have_a_half_life() -> Non
 
 @pytest.mark.parametrize("method", ["sda", "lsda", "lsda-nn", "pmda", "nsda", "em"])
 def test_users_who_never_send_do_not_disturb_the_others(method: str) -> None:
-    log = am.sources.synthesize_rounds(5, friends=1, users=30, batch=3, seed=1)
+    log = am.disclosure.synthesize_rounds(5, friends=1, users=30, batch=3, seed=1)
     silent = set(range(30)) - set(log.sender.tolist())
     found = am.rounds(log, method=method)
 

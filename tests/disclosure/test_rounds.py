@@ -14,10 +14,16 @@ import pytest
 from tests.disclosure.worlds import Floats, profiles, table_of, world
 
 import anonymatch as am
-from anonymatch.disclosure import check_round_gates, lsda_error
+from anonymatch.disclosure import (
+    RoundLog,
+    check_round_gates,
+    lsda_error,
+    rounds_of_messages,
+    synthesize_rounds,
+)
 from anonymatch.disclosure.lasting import link_shares
 from anonymatch.disclosure.presence import owner_probabilities
-from anonymatch.sources import Messages, RoundLog, rounds_of_messages, synthesize_rounds
+from anonymatch.mixes import Messages
 
 Density = Callable[[float], float]
 
@@ -425,7 +431,7 @@ def test_a_pseudonym_is_known_when_one_user_was_always_there() -> None:
 
 
 def test_batches_of_a_threshold_mix_are_rounds() -> None:
-    log = am.sources.synthesize("threshold:4", messages=80, users=9, receivers=9, seed=1)
+    log = am.mixes.synthesize("threshold:4", messages=80, users=9, receivers=9, seed=1)
     as_rounds = rounds_of_messages(log, "threshold:4")
 
     assert not as_rounds.timed

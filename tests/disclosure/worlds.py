@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.disclosure import Disclosure
-from anonymatch.sources import RoundLog
+from anonymatch.disclosure import Disclosure, RoundLog
 
 Floats = npt.NDArray[np.float64]
 

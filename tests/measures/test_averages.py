@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures import averages
-from anonymatch.measures.averages import _quantile
-from anonymatch.measures.users import Range
+from anonymatch.counting.measures import averages
+from anonymatch.counting.measures.averages import _quantile
+from anonymatch.counting.measures.users import Range
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 100])

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, weighted_matrices
 
 import anonymatch as am
+from anonymatch.counting.measures.messages import MessageClasses
+from anonymatch.counting.measures.summary import metrics
 from anonymatch.counting.reference import matchings
-from anonymatch.measures.messages import MessageClasses
-from anonymatch.measures.summary import metrics
 
 FACTS: list[dict[str, Any]] = json.loads(
     Path(__file__).parents[1].joinpath("golden", "measures.json").read_text()

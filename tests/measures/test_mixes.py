@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymatch as am
-from anonymatch.measures import mixes
+from anonymatch.mixes import closed_forms as mixes
 
 
 def test_pool_mix() -> None:
@@ -34,7 +34,7 @@ def test_pool_mix_is_the_entropy_over_the_rounds_a_message_came_in(batch: int, p
 
 
 def test_threshold_mix_is_what_every_user_of_its_batch_has() -> None:
-    from anonymatch.measures.summary import metrics
+    from anonymatch.counting.measures.summary import metrics
 
     assert metrics(am.complete(6)).users["shannon"].to_list() == pytest.approx(
         [mixes.threshold_mix_bits(6)] * 6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures.summary import MEANINGS, metrics
+from anonymatch.counting.measures.summary import MEANINGS, metrics
 
 
 def joined(*graphs: am.Graph) -> am.Graph:

@@ -13,9 +13,9 @@ from hypothesis import given
 from tests.strategies import Matrix, graph_of, matrices, truth, weighted_matrices
 
 import anonymatch as am
+from anonymatch.counting.measures import system
+from anonymatch.counting.measures.summary import Metrics, metrics
 from anonymatch.counting.reference import matchings
-from anonymatch.measures import system
-from anonymatch.measures.summary import Metrics, metrics
 
 FACTS: dict[str, list[dict[str, Any]]] = json.loads(
     Path(__file__).parents[1].joinpath("golden", "measures.json").read_text()

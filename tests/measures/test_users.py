@@ -11,9 +11,9 @@ from hypothesis import given
 from tests.strategies import Matrix, edge_truth, graph_of, truth, weighted_matrices
 
 import anonymatch as am
-from anonymatch.measures.interval import Interval
-from anonymatch.measures.summary import metrics
-from anonymatch.measures.users import Range, user_figures
+from anonymatch.base.interval import Interval
+from anonymatch.counting.measures.summary import metrics
+from anonymatch.counting.measures.users import Range, user_figures
 
 ENTROPIES = ("shannon", "renyi2", "min_entropy")
 
@@ -151,7 +151,7 @@ def test_users_taken_some_at_a_time_have_the_same_figures(matrix: Matrix) -> Non
     probabilities = am.posterior(graph).probabilities
     whole = user_figures(graph, probabilities, 1e-12).frame()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymatch.measures.users._TOGETHER", 2)
+        patch.setattr("anonymatch.counting.measures.users._TOGETHER", 2)
         parts = user_figures(graph, probabilities, 1e-12).frame()
 
     assert parts.equals(whole)

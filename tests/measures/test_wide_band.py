@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 
 import anonymatch as am
 from anonymatch.counting import count, known_posterior
-from anonymatch.measures import WideBand, estimate_band, user_figures
-from anonymatch.measures.wide_band import _planned
+from anonymatch.counting.measures import UserFigures, user_figures
+from anonymatch.mixes import Messages, WideBand, estimate_band, observe, passage_graph, synthesize
+from anonymatch.mixes.solvers.wide.wide_band import _planned
 from anonymatch.running import Budget
-from anonymatch.sources import Messages, observe, passage_graph, synthesize
 
 LN2 = math.log(2.0)
 
@@ -89,7 +89,7 @@ def band_of(graph: am.Graph, alike: int = 0) -> WideBand:
     return band
 
 
-def exact(graph: am.Graph) -> tuple[float, float, am.measures.UserFigures]:
+def exact(graph: am.Graph) -> tuple[float, float, UserFigures]:
     """Log of the sum of weights, entropy of the matching, and figures of users."""
     posterior = known_posterior(graph, budget=Budget(seconds=60))
     weight = count(graph, budget=60)
@@ -98,7 +98,7 @@ def exact(graph: am.Graph) -> tuple[float, float, am.measures.UserFigures]:
     return weight.log, weight.log - logs, user_figures(graph, posterior.probabilities, 1e-12)
 
 
-def holds(interval: am.measures.Interval, value: float) -> bool:
+def holds(interval: am.Interval, value: float) -> bool:
     return interval.low <= value <= interval.high
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymatch.graph import Graph
-from anonymatch.measures import LinkBand
+from anonymatch.mixes import LinkBand
 
 
 def test_graphs_of_logs_become_bands_and_others_do_not() -> None:

@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures import LinkBand, LinksEstimate, estimate_links
-from anonymatch.measures.wide_links import chain_links
+from anonymatch.mixes import (
+    DelayLaw,
+    Erlang,
+    LinkBand,
+    LinksEstimate,
+    LogNormal,
+    Window,
+    estimate_links,
+)
+from anonymatch.mixes.solvers.wide.wide_links import chain_links
 from anonymatch.running import Budget
-from anonymatch.sources import DelayLaw, Erlang, LogNormal, Window
 
 
 class Truth:

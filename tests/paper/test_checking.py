@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import anonymatch.paper.question
+import anonymatch.theory.claims.question
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.paper import Verdict, check, questions
-from anonymatch.paper.question import ClaimContext
-from anonymatch.paper.small_graphs import Search, survey
 from anonymatch.running.budget import Budget
+from anonymatch.theory.claims import Verdict, check, questions
+from anonymatch.theory.claims.question import ClaimContext
+from anonymatch.theory.claims.small_graphs import Search, survey
 
 
 def test_claims_come_in_the_order_of_the_paper() -> None:
@@ -81,7 +81,7 @@ def test_a_claim_without_searches_searches_nothing(monkeypatch: pytest.MonkeyPat
     def never(*_: object, **__: object) -> None:
         raise RuntimeError("searched")
 
-    monkeypatch.setattr(anonymatch.paper.question, "survey", never)
+    monkeypatch.setattr(anonymatch.theory.claims.question, "survey", never)
 
     assert check("figure-2", thorough=True).thorough
     with pytest.raises(RuntimeError, match="searched"):
@@ -95,7 +95,7 @@ def test_the_search_is_done_once_for_all_claims(monkeypatch: pytest.MonkeyPatch)
         sizes.append(n)
         return survey(n, **keywords)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(anonymatch.paper.question, "survey", counted)
+    monkeypatch.setattr(anonymatch.theory.claims.question, "survey", counted)
     check(["theorem-bregman", "equal-sets", "many-steps"])
 
     assert sizes == [1, 2, 3, 4, 5]
@@ -105,7 +105,7 @@ def test_a_thorough_run_can_be_taken_up_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Six users take long: here the largest search is one of four."""
-    monkeypatch.setattr(anonymatch.paper.question, "SEARCH", Search(largest=4))
+    monkeypatch.setattr(anonymatch.theory.claims.question, "SEARCH", Search(largest=4))
     first = check("equal-sets", thorough=True, folder=tmp_path)
 
     assert "up to 4 users (362 up to order)" in first["equal-sets"].searched

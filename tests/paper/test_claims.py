@@ -11,7 +11,7 @@ import pytest
 
 from anonymatch.counting.reference import permanent
 from anonymatch.graph.graph import Graph
-from anonymatch.paper import Checks, Claim, Verdict, check
+from anonymatch.theory.claims import Checks, Claim, Verdict, check
 
 HOLDS, MISPRINT, CONDITION, FAILS = Verdict
 

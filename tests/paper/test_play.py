@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymatch.attacks import adaptive
-from anonymatch.paper.question import play
-from anonymatch.paper.small_graphs import survey
 from anonymatch.running.budget import Execution
+from anonymatch.theory.attacks import adaptive
+from anonymatch.theory.claims.question import play
+from anonymatch.theory.claims.small_graphs import survey
 
 
 @pytest.mark.parametrize("n", range(1, 6))

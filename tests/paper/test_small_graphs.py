@@ -14,9 +14,9 @@ import pytest
 
 import anonymatch as am
 from anonymatch.counting.reference import permanent
-from anonymatch.paper import small_graphs
-from anonymatch.paper.foundations import against_bregman
-from anonymatch.paper.small_graphs import number_of_classes, survey
+from anonymatch.theory.claims import small_graphs
+from anonymatch.theory.claims.foundations import against_bregman
+from anonymatch.theory.claims.small_graphs import number_of_classes, survey
 
 BEST: list[Any] = json.loads(
     Path(__file__).parents[1].joinpath("golden", "search.json").read_text()

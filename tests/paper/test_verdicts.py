@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anonymatch.graph.families import partition
-from anonymatch.paper import (
+from anonymatch.theory.claims import (
     Verdict,
     appendices,
     asymptotics,
@@ -22,11 +22,11 @@ from anonymatch.paper import (
     optimality,
     pictures,
 )
-from anonymatch.paper.appendices import Proof
-from anonymatch.paper.checking import all_questions
-from anonymatch.paper.named_graphs import PartitionGraph, compare, degree_sequences, precise
-from anonymatch.paper.pictures import Ellipse
-from anonymatch.paper.question import ClaimContext, judge, plain, trial
+from anonymatch.theory.claims.appendices import Proof
+from anonymatch.theory.claims.checking import all_questions
+from anonymatch.theory.claims.named_graphs import PartitionGraph, compare, degree_sequences, precise
+from anonymatch.theory.claims.pictures import Ellipse
+from anonymatch.theory.claims.question import ClaimContext, judge, plain, trial
 
 ASK = {question.id: question.ask for question in all_questions()}
 

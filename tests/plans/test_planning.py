@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.plans import (
+from anonymatch.planning import (
     Network,
     PlanRequest,
     plan_figures,
@@ -21,10 +21,10 @@ from anonymatch.plans import (
     request_as_toml,
     width_in_words,
 )
-from anonymatch.plans.emit import client_stream
-from anonymatch.plans.outcome import Outcome, outcome_of
-from anonymatch.plans.simulation import Effort, Scenario, _routes, replicate, seconds_of
-from anonymatch.plans.strategies import FAMILIES
+from anonymatch.planning.emit import client_stream
+from anonymatch.planning.outcome import Outcome, outcome_of
+from anonymatch.planning.simulation import Effort, Scenario, _routes, replicate, seconds_of
+from anonymatch.planning.strategies import FAMILIES
 
 
 def scenario(

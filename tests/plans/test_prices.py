@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonymatch._native import OUTSIDE, NetworkMix, network_draw
-from anonymatch.plans.strategies import FAMILIES
+from anonymatch.planning.strategies import FAMILIES
 
 _MIXES = 4000
 _NOISE = 4.5 / math.sqrt(_MIXES)  # standard errors of a share, for its square root

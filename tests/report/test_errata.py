@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymatch.paper import PUBLICATION, Checks, Typeset, Verdict, check
-from anonymatch.report import errata_latex
+from anonymatch.reporting import errata_latex
+from anonymatch.theory.claims import PUBLICATION, Checks, Typeset, Verdict, check
 
 _KNOWN = set(
     re.findall(

@@ -10,10 +10,10 @@ import pytest
 
 import anonymatch as am
 from anonymatch.counting.reference import permanent
-from anonymatch.report.drawings.svg import Picture
-from anonymatch.report.paper_figures import paper_figure, paper_figures
-from anonymatch.report.paper_panels import paths_from
-from anonymatch.sources.formats.relays import path_counts
+from anonymatch.mixes.formats.relays import path_counts
+from anonymatch.reporting.drawings.svg import Picture
+from anonymatch.reporting.paper_figures import paper_figure, paper_figures
+from anonymatch.reporting.paper_panels import paths_from
 
 SVG = "{http://www.w3.org/2000/svg}"
 

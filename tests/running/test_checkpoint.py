@@ -33,10 +33,9 @@ import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.cli.console import as_text
 from anonymatch.cli.screens.checkpoint import _WORDS, checkpoint_screen
-from anonymatch.measures import LinkBand
-from anonymatch.measures.wide_band import estimate_band
-from anonymatch.measures.wide_links import chain_links
-from anonymatch.paper.small_graphs import survey
+from anonymatch.mixes import LinkBand
+from anonymatch.mixes.solvers.wide.wide_band import estimate_band
+from anonymatch.mixes.solvers.wide.wide_links import chain_links
 from anonymatch.running.budget import Execution, usable_cores
 from anonymatch.running.checkpoint import (
     CheckpointRecord,
@@ -46,6 +45,7 @@ from anonymatch.running.checkpoint import (
 )
 from anonymatch.running.codec import decode, encode, is_a, returned_by
 from anonymatch.running.execution import _IN_FLIGHT, Steps
+from anonymatch.theory.claims.small_graphs import survey
 
 GRAPH = am.random_density(25, 0.5, seed=3)  # sums over signs of 16 units
 HARD = am.random_density(60, 0.3, seed=3)

@@ -17,9 +17,9 @@ import pytest
 import anonymatch as am
 from anonymatch.counting.exact.ryser import find_ordering, total
 from anonymatch.counting.reference import block_of
-from anonymatch.paper.small_graphs import survey
 from anonymatch.running.broadcast import Shared
 from anonymatch.running.budget import Execution, borders
+from anonymatch.theory.claims.small_graphs import survey
 
 DENSE = am.random_density(23, 0.5, seed=3)
 HARD = am.random_density(60, 0.3, seed=3)  # beyond exact reach with a small budget

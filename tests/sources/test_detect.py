@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import SOURCES, Messages, ReadOptions, open_observation
-from anonymatch.sources.formats import SOURCE_FORMATS, SourceFormat
+from anonymatch.mixes import SOURCES, Messages, ReadOptions, open_observation
+from anonymatch.mixes.formats import SOURCE_FORMATS, SourceFormat
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import open_observation, parse_law, synthesize, write_messages
-from anonymatch.sources.hints import law_notes, scale_notes
-from anonymatch.sources.messages import Messages
+from anonymatch.mixes import open_observation, parse_law, synthesize, write_messages
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.reading.hints import law_notes, scale_notes
 
 LAWS = ("exponential:2", "erlang:3,0.5", "window:0,60", "timed:30", "threshold:10", "pool:20,5")
 

@@ -11,8 +11,8 @@ import pytest
 from tests.sources.test_observing import graph_of, log_of
 
 from anonymatch.base.errors import InputError
-from anonymatch.sources import synthesize
-from anonymatch.sources.observing import observe
+from anonymatch.mixes import synthesize
+from anonymatch.mixes.logs.observing import observe
 
 
 def test_flags_are_the_truth_and_not_seen() -> None:

@@ -12,11 +12,11 @@ from tests.sources.test_observing import graph_of, log_of, matchings
 
 import anonymatch as am
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.measures.mixes import exponential_mix_count
-from anonymatch.sources.laws import Exponential
-from anonymatch.sources.log_graph import exponential_graph
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.closed_forms import exponential_mix_count
+from anonymatch.mixes.laws import Exponential
+from anonymatch.mixes.logs.log_graph import exponential_graph
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.synthetic.logs import synthesize
 
 
 @given(st.integers(1, 9), st.integers(0, 10_000))

@@ -9,8 +9,8 @@ import pytest
 from tests.sources.test_observing import graph_of, log_of
 
 from anonymatch.base.errors import InputError
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.synthetic.logs import synthesize
 
 
 def test_messages_still_inside_at_the_end_have_a_place() -> None:

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import open_observation, synthesize_network, write_network
-from anonymatch.sources.networks import network_law
+from anonymatch.mixes import open_observation, synthesize_network, write_network
+from anonymatch.mixes.networks.link_logs import network_law
 
 LOG = """time,from,to,message
 0,ann,A,1
@@ -188,7 +188,7 @@ def test_a_cascade_is_a_network_of_width_one() -> None:
 @pytest.mark.parametrize("law", ["timed:1e-9", "timed-pool:1e-9,2,0.5", "binomial:1e-9,9,1"])
 def test_a_clock_of_any_speed_is_drawn(law: str) -> None:
     # 1e11 ticks, at nearly all of which nobody leaves.
-    log = am.sources.synthesize_network("2x2", law, messages=200, rate=2.0, seed=3)
+    log = am.mixes.synthesize_network("2x2", law, messages=200, rate=2.0, seed=3)
     assert log["message"].n_unique() == 200
     assert log["time"].is_sorted()
 
@@ -196,7 +196,7 @@ def test_a_clock_of_any_speed_is_drawn(law: str) -> None:
 def test_coins_of_a_fast_clock_are_those_of_the_law() -> None:
     # Where 100 ticks go by between arrivals, it does not matter that idle ones are skipped: each
     # packet leaves by itself, with probability 0.01 a tick of 0.01 s: 1 s on average.
-    log = am.sources.synthesize_network("one", "binomial:0.01,0.01", messages=20_000, seed=4)
+    log = am.mixes.synthesize_network("one", "binomial:0.01,0.01", messages=20_000, seed=4)
     times = log.sort("message", "time")["time"].to_numpy().reshape(-1, 2)
     delays = np.diff(times, axis=1).ravel()
     assert delays.mean() == pytest.approx(1.0, abs=0.03)

@@ -13,22 +13,13 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
-from anonymatch.measures.mixes import exponential_mix_count
-from anonymatch.sources.laws import (
-    Erlang,
-    Exponential,
-    Free,
-    Law,
-    Pool,
-    Threshold,
-    Timed,
-    Window,
-)
-from anonymatch.sources.log_graph import passage_graph
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observation import Observation
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.closed_forms import exponential_mix_count
+from anonymatch.mixes.laws import Erlang, Exponential, Free, Law, Pool, Threshold, Timed, Window
+from anonymatch.mixes.logs.log_graph import passage_graph
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.synthetic.logs import synthesize
 
 TIMES = st.lists(st.integers(0, 12), min_size=1, max_size=6)
 

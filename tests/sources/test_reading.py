@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import ReadOptions, open_observation
+from anonymatch.mixes import ReadOptions, open_observation
 
 LOG = "time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n"
 
@@ -33,10 +33,10 @@ def test_what_is_of_other_sources_is_named() -> None:
     assert ReadOptions(loss=0.1).unused("nym") is None
 
 
-def test_rooms_import_no_readers_and_no_special_functions() -> None:
+def test_subpackages_import_no_readers_and_no_special_functions() -> None:
     heavy = ["polars", "scipy.special", "scipy.stats", "networkx", "pandas", "dask"]
     code = (
-        "import sys, anonymatch.audits, anonymatch.sources, anonymatch.measures\n"
+        "import sys, anonymatch.audits, anonymatch.mixes, anonymatch.tables, anonymatch.rings\n"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymatch.sources import ColumnCells, kinds_of_people, release
+from anonymatch.tables import ColumnCells, kinds_of_people
+from anonymatch.tables.reading import release
 
 
 @pytest.mark.parametrize("compared", [False, True])

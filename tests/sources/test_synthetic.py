@@ -8,21 +8,12 @@ import numpy as np
 import pytest
 
 from anonymatch.base.errors import InputError
-from anonymatch.measures.passages.flush_chain import Dummies, flush_pairs
-from anonymatch.measures.passages.links import Channel
-from anonymatch.sources.laws import (
-    FlushLaw,
-    Free,
-    Law,
-    Pool,
-    Threshold,
-    Timed,
-    Window,
-    parse_law,
-)
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.laws import FlushLaw, Free, Law, Pool, Threshold, Timed, Window, parse_law
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.solvers.flushes.flush_chain import Dummies, flush_pairs
+from anonymatch.mixes.solvers.links import Channel
+from anonymatch.mixes.synthetic.logs import synthesize
 
 LAWS = [
     *map(

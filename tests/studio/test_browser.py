@@ -313,8 +313,8 @@ def test_long_work_is_stopped_and_another_page_goes_on(
 def test_stop_ends_the_work_of_the_server(
     browser: Browser, studio: Served, tmp_path: Path, law: str
 ) -> None:
-    log = am.sources.synthesize(law, messages=2500, seed=1)
-    am.sources.write_messages(log, tmp_path / "log.csv")
+    log = am.mixes.synthesize(law, messages=2500, seed=1)
+    am.mixes.write_messages(log, tmp_path / "log.csv")
 
     def look(page: Page) -> float:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
@@ -349,8 +349,8 @@ def test_the_error_of_a_file_goes_when_another_is_audited(
     assert visit(browser, studio, "/audit?file=gone", look) == 0
 
 
-def without_truth(log: am.sources.Messages) -> am.sources.Messages:
-    return am.sources.Messages(
+def without_truth(log: am.mixes.Messages) -> am.mixes.Messages:
+    return am.mixes.Messages(
         arrivals=log.arrivals,
         departures=log.departures,
         senders=log.senders,
@@ -361,8 +361,8 @@ def without_truth(log: am.sources.Messages) -> am.sources.Messages:
 def test_a_log_is_looked_at_first_its_law_guessed_changed_and_audited(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
-    log = am.sources.synthesize("exponential:2", messages=300, rate=4.0, seed=1)
-    am.sources.write_messages(log, tmp_path / "log.csv")
+    log = am.mixes.synthesize("exponential:2", messages=300, rate=4.0, seed=1)
+    am.mixes.write_messages(log, tmp_path / "log.csv")
 
     def look(page: Page) -> tuple[str, str]:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
@@ -494,8 +494,8 @@ def test_one_brush_filters_the_table_and_marks_targets(browser: Browser, studio:
 def test_marked_messages_of_a_long_log_are_attacked_at_once(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
-    log = am.sources.synthesize("exponential:2", messages=400, rate=3.0, seed=1)
-    am.sources.write_messages(log, tmp_path / "log.csv")
+    log = am.mixes.synthesize("exponential:2", messages=400, rate=3.0, seed=1)
+    am.mixes.write_messages(log, tmp_path / "log.csv")
 
     def look(page: Page) -> int:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
@@ -632,8 +632,8 @@ def test_rings_have_laws_of_ages_and_merging(
 def test_measured_delays_that_are_dropped_along_are_a_law(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
-    log = am.sources.synthesize("exponential:2", messages=120, rate=3.0, seed=1)
-    am.sources.write_messages(without_truth(log), tmp_path / "log.csv")
+    log = am.mixes.synthesize("exponential:2", messages=120, rate=3.0, seed=1)
+    am.mixes.write_messages(without_truth(log), tmp_path / "log.csv")
     delays = "\n".join(f"{delay:.5f}" for delay in log.true_delays().tolist())
     (tmp_path / "mine.txt").write_text(f"{delays}\n")
 
@@ -660,8 +660,8 @@ def test_systems_are_compared_by_what_they_pay(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
     for name, law in (("fast", "exponential:1"), ("slow", "exponential:4")):
-        log = am.sources.synthesize(law, messages=200, rate=3.0, seed=1)
-        am.sources.write_messages(log, tmp_path / f"{name}.csv")
+        log = am.mixes.synthesize(law, messages=200, rate=3.0, seed=1)
+        am.mixes.write_messages(log, tmp_path / f"{name}.csv")
 
     def look(page: Page) -> tuple[str, str]:
         page.get_by_text("Two systems or more can be compared").wait_for()
@@ -716,8 +716,8 @@ def test_a_simulators_folder_comes_as_an_archive(
 def test_an_exponential_law_takes_its_mean_from_a_log_without_truth(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
-    log = without_truth(am.sources.synthesize("exponential:7", messages=40, seed=1))
-    am.sources.write_messages(log, tmp_path / "log.csv")
+    log = without_truth(am.mixes.synthesize("exponential:7", messages=40, seed=1))
+    am.mixes.write_messages(log, tmp_path / "log.csv")
     mean = f"{log.departures.mean() - log.arrivals.mean():.4g}"
 
     def look(page: Page) -> str:
@@ -831,8 +831,8 @@ def test_a_log_is_made_anew_when_its_numbers_change(browser: Browser, studio: Se
 def test_a_dropped_log_of_rounds_is_shown_saved_and_removed(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
-    log = am.sources.synthesize_rounds(20, friends=2, users=6, batch=3, seed=1)
-    am.sources.write_rounds(log, tmp_path / "seen.csv")
+    log = am.disclosure.synthesize_rounds(20, friends=2, users=6, batch=3, seed=1)
+    am.disclosure.write_rounds(log, tmp_path / "seen.csv")
     (tmp_path / "bad.csv").write_text("round,user,behaviour\n1,ann,x\n")
 
     def look(page: Page) -> tuple[str, str, str]:

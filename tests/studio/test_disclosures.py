@@ -76,7 +76,7 @@ def test_command_lines_give_what_the_page_shows(
 
 def test_rounds_of_a_file_are_those_of_the_library(tmp_path: Path) -> None:
     log = SMALL.log()
-    am.sources.write_rounds(log, tmp_path / "x.csv")
+    am.disclosure.write_rounds(log, tmp_path / "x.csv")
     request = of_file(tmp_path / "x.csv")
 
     assert request.values() == {"file": "t"}
@@ -98,7 +98,7 @@ def test_errors_and_notes_name_the_file_as_the_reader_does(tmp_path: Path) -> No
 
 
 def test_rounds_are_looked_at_once_until_their_file_is_gone(tmp_path: Path) -> None:
-    am.sources.write_rounds(SMALL.log(), tmp_path / "x.csv")
+    am.disclosure.write_rounds(SMALL.log(), tmp_path / "x.csv")
     answers, request = Disclosures(), of_file(tmp_path / "x.csv")
     first = answers.find(request, quiet)
 

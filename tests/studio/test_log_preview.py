@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import Messages, parse_law, synthesize
+from anonymatch.mixes import Messages, parse_law, synthesize
 from anonymatch.studio.charts import (
     PricedSystem,
     bar_chart,
@@ -93,12 +93,12 @@ def test_laws_without_candidates_say_so(law: str) -> None:
 
 
 @pytest.mark.grid
-@pytest.mark.parametrize("law", am.sources.LAWS)
+@pytest.mark.parametrize("law", am.mixes.LAWS)
 def test_every_law_is_drawn_over_the_delays(law: str) -> None:
     if law == "measured":
         return
     log = synthesize("exponential:2", messages=50, seed=1)
-    chosen = parse_law(f"{law}:{am.sources.LAWS[law].example}")
+    chosen = parse_law(f"{law}:{am.mixes.LAWS[law].example}")
 
     for messages in (log, blind(log)):
         chart = delays_chart(messages.true_delays(), chosen)

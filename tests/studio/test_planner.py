@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.charts import AnyChart, chart_svg
-from anonymatch.plans import FAMILIES, Network, read_request
+from anonymatch.planning import FAMILIES, Network, read_request
+from anonymatch.reporting.charts import AnyChart, chart_svg
 from anonymatch.studio.planner import KINDS, Curve, Plans, Wish, confirm, curves, front_of
 
 

@@ -131,8 +131,8 @@ def test_an_address_names_no_file_of_this_machine() -> None:
 
 
 def test_measured_delays_need_a_file_that_was_dropped(tmp_path: Path) -> None:
-    log = am.sources.synthesize("window:1,5", messages=60, seed=1)
-    am.sources.write_messages(log, tmp_path / "log.csv")
+    log = am.mixes.synthesize("window:1,5", messages=60, seed=1)
+    am.mixes.write_messages(log, tmp_path / "log.csv")
     options = AddressOptions(file=upload(tmp_path, "log.csv", (tmp_path / "log.csv").read_text()))
     options.delay("measured")
 

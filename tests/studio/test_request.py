@@ -13,8 +13,8 @@ import anonymatch as am
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.counting.reference import matchings
-from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
-from anonymatch.sources import ReadOptions
+from anonymatch.mixes import ReadOptions
+from anonymatch.mixes.closed_forms import batch_bits_per_message, exponential_bits_per_message
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.comparisons import contenders, edges_for
@@ -313,7 +313,7 @@ def test_the_command_fails_under_what_is_switched_on(tmp_path: Path) -> None:
 
 def test_a_first_look_is_remembered_whatever_law_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
-    am.sources.write_messages(am.sources.synthesize("window:1,5", messages=40, seed=1), path)
+    am.mixes.write_messages(am.mixes.synthesize("window:1,5", messages=40, seed=1), path)
     looks = Looks()
     plain = AuditRequest(name="log.csv", path=path, token="t")
     first = looks.find(plain)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymatch.sources import Release
+from anonymatch.tables import Release
 from anonymatch.tables.diversity import diversity
 
 

@@ -11,8 +11,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.running import Budget
-from anonymatch.sources import Release
-from anonymatch.tables import generalise, parse_target, write_generalised
+from anonymatch.tables import Release, generalise, parse_target, write_generalised
 from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notions import ReleaseFacts
 

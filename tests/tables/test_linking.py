@@ -12,8 +12,7 @@ from scipy.special import gammaln
 
 import anonymatch as am
 from anonymatch.running import Budget
-from anonymatch.sources import Release
-from anonymatch.tables import Links, block_solutions, chain, link
+from anonymatch.tables import Links, Release, block_solutions, chain, link
 
 
 def release(fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]) -> Release:

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import cells_fit
-from anonymatch.sources.formats.released_cells import spelling
+from anonymatch.tables.reading.released_cells import fits as cells_fit
+from anonymatch.tables.reading.released_cells import spelling
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pycanon.json").read_text())
 
@@ -116,7 +116,7 @@ def allowed(fits: np.ndarray[Any, np.dtype[np.bool_]]) -> np.ndarray[Any, np.dty
 def test_large_tables_say_the_same_by_classes_as_small_ones_by_their_graph(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonymatch.sources.formats import released
+    from anonymatch.tables.reading import released
 
     rng = np.random.default_rng(3)
     for trial in range(25):

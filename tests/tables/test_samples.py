@@ -15,7 +15,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.audits import check_gates
-from anonymatch.sources.formats import released
+from anonymatch.tables.reading import released
 
 Table = dict[str, Any]
 AGES = {"20-29": (20, 29), "[20,31)": (20, 30), "25-39": (25, 39), "*": (0, 99)}
@@ -232,7 +232,7 @@ def test_audit_refuses_a_long_comparison_after_the_figures_of_equal_rows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from anonymatch.cli import main
-    from anonymatch.sources import release as classes
+    from anonymatch.tables.reading import release as classes
 
     release, original = long_table(tmp_path)
     monkeypatch.setattr(classes, "_LINK", 1e-4)  # as slow as a table of a hundred times the pairs
@@ -249,13 +249,13 @@ def test_audit_refuses_a_long_comparison_after_the_figures_of_equal_rows(
 
 
 def test_predicted_pairs_are_near_those_of_the_comparison(tmp_path: Path) -> None:
-    from anonymatch.sources import read_released
+    from anonymatch.tables import read_released
 
     release, original = long_table(tmp_path)
     predicted: list[tuple[float, float]] = []
     table = read_released(original, release).release
     assert table is not None
-    from anonymatch.sources import kinds_of_people, link_bytes
+    from anonymatch.tables import kinds_of_people, link_bytes
 
     kinds_of_people(table.columns, lambda *costs: predicted.append(costs))
     assert len(table.indices) > 100_000

@@ -94,7 +94,7 @@ def _ready(address: str) -> None:
 
 def main() -> None:
     """Write down what a real server answers to the questions of one window."""
-    from anonymatch.watching import Prometheus, Windows, reports_of_prometheus
+    from anonymatch.monitoring import Prometheus, Windows, reports_of_prometheus
 
     answers: dict[str, str] = {}
 

@@ -14,8 +14,8 @@ from tests.patience import PATIENCE
 from tests.ports import free_port
 
 import anonymatch as am
-from anonymatch.plans import Network
-from anonymatch.watching import METRICS, Alarm, Exporter, Gauge, Report, Windows, address_named
+from anonymatch.monitoring import METRICS, Alarm, Exporter, Gauge, Report, Windows, address_named
+from anonymatch.planning import Network
 
 DASHBOARD = Path(__file__).parents[2] / "examples" / "watch_dashboard.json"
 

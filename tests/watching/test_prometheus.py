@@ -27,7 +27,7 @@ from tests.watching.prometheus_server import (
 )
 
 import anonymatch as am
-from anonymatch.watching import Exporter, Prometheus, Report, Windows, reports_of_prometheus
+from anonymatch.monitoring import Exporter, Prometheus, Report, Windows, reports_of_prometheus
 
 METRICS = Path(__file__).parents[1] / "golden" / "metrics"
 Answer = Callable[[str], tuple[int, bytes]]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.plans import Network
-from anonymatch.watching import Alarm, Gauge, MixFigures, NetworkFigures, Windows, coarse
+from anonymatch.monitoring import Alarm, Gauge, MixFigures, NetworkFigures, Windows, coarse
+from anonymatch.planning import Network
 
 
 def filled(
@@ -264,7 +264,7 @@ def test_free_routes_are_refused() -> None:
 
 def test_gauges_of_a_log_say_what_its_audit_says(tmp_path: Path) -> None:
     law = "exponential:4"
-    log = am.sources.synthesize(law, messages=20_000, rate=1.0, seed=3)
+    log = am.mixes.synthesize(law, messages=20_000, rate=1.0, seed=3)
     came, left = np.sort(log.arrivals), np.sort(log.departures)
     windows = Windows(hop=4.0)
     told = []
@@ -274,7 +274,7 @@ def test_gauges_of_a_log_say_what_its_audit_says(tmp_path: Path) -> None:
             windows.add(Gauge(float(time), "m", float(inside)), float(begin))
         told.append(windows.close(begin + 3000.0).mixes[0])
 
-    am.sources.write_messages(log, tmp_path / "log.csv")
+    am.mixes.write_messages(log, tmp_path / "log.csv")
     audited = am.audit(tmp_path / "log.csv", law=law)
     assert np.mean([figures.bits for figures in told]) == pytest.approx(
         audited.entropy.value, abs=0.08

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from anonymatch import designs
 from anonymatch.audits.answers import Answers
-from anonymatch.measures import exponential_bits, mixes, pool_bits, threshold_bits
-from anonymatch.sources import Observation
+from anonymatch.mixes import Observation, exponential_bits, pool_bits, threshold_bits
+from anonymatch.mixes import closed_forms as mixes
+from anonymatch.theory import designs
 
 if TYPE_CHECKING:
-    from anonymatch.designs import Design
+    from anonymatch.theory.designs import Design
 
 __all__ = ["best_design", "front", "has_designs", "rival_delay", "rivals", "same_delay"]
 
@@ -54,8 +54,8 @@ def same_delay(
     Examples
     --------
     >>> import anonymatch as am
-    >>> log = am.sources.synthesize("exponential:5", messages=2000, seed=1)
-    >>> [title for title, _ in same_delay(am.sources.observe(log, "exponential:5"))]
+    >>> log = am.mixes.synthesize("exponential:5", messages=2000, seed=1)
+    >>> [title for title, _ in same_delay(am.mixes.observe(log, "exponential:5"))]
     ['one exponential mix', 'batches of 10 or 11', 'pool mix 1,4 or 1,5']
     """
     delay = rival_delay(observation, ceiling)

@@ -11,30 +11,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch import counting, measures
+from anonymatch import counting, mixes
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import several
 from anonymatch.counting import Count, Posterior, log_of
-from anonymatch.graph import Graph, check_memory, require_matching
-from anonymatch.measures import (
+from anonymatch.counting.measures import (
     LOST,
-    Interval,
-    LinkFigures,
-    NetworkJoint,
     Range,
     UserFigures,
     averages,
     in_order,
-    passage_asked,
-    passage_count,
-    passage_figures,
     system,
     user_figures,
 )
+from anonymatch.graph import Graph, check_memory, require_matching
+from anonymatch.mixes import (
+    LinkFigures,
+    NetworkJoint,
+    Observation,
+    Passage,
+    passage_asked,
+    passage_count,
+    passage_figures,
+    passage_graph,
+)
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
-from anonymatch.sources import Observation, Passage, passage_graph
 
 if TYPE_CHECKING:
     from anonymatch.tables import Links
@@ -490,14 +494,14 @@ def _of_graph(
     """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
     lost, edge, truth = observation.lost, observation.edge, observation.truth
-    band = measures.WideBand.of(graph, lost) if timed else None
+    band = mixes.WideBand.of(graph, lost) if timed else None
     if band is not None and band.hopeless(resources.budget.seconds):
         return _of_wide_band(band, graph, observation, resources)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     links = None
     if timed and band is None and (lost or n_real > n_users):
-        links = measures.LinkBand.of(graph, lost)
+        links = mixes.LinkBand.of(graph, lost)
         if links is not None and links.hopeless(resources.budget.seconds):
             return _of_wide_links(links, graph, observation, resources)
     observed = _with_strangers(graph, lost, strangers) if strangers else graph
@@ -568,8 +572,8 @@ def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
 
 
 def _of_wide(
-    band: measures.WideBand | None,
-    links: measures.LinkBand | None,
+    band: mixes.WideBand | None,
+    links: mixes.LinkBand | None,
     graph: Graph,
     observation: Observation,
     resources: Resources,
@@ -582,11 +586,11 @@ def _of_wide(
 
 
 def _of_wide_links(
-    band: measures.LinkBand, graph: Graph, observation: Observation, resources: Resources
+    band: mixes.LinkBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """The same with losses or cover on the way, by a chain over explanations."""
     lost, edge = observation.lost, observation.edge
-    estimate = measures.estimate_links(
+    estimate = mixes.estimate_links(
         band,
         budget=resources.budget,
         edge=edge,
@@ -600,7 +604,7 @@ def _of_wide_links(
     entropy = matchings.clipped(0.0, math.inf)
     full = max(_full(n_users, n_real, n_users - lost), entropy.high)
     exact = not estimate.replicas
-    confidence = 1.0 if exact else measures.LINKS_CONFIDENCE
+    confidence = 1.0 if exact else mixes.LINKS_CONFIDENCE
     return Answers(
         count=Count(
             exact=False,
@@ -624,8 +628,8 @@ def _of_wide_links(
     )
 
 
-def _links_note(estimate: measures.LinksEstimate) -> str:
-    sure = f"{measures.LINKS_CONFIDENCE:.0%}"
+def _links_note(estimate: mixes.LinksEstimate) -> str:
+    sure = f"{mixes.LINKS_CONFIDENCE:.0%}"
     return (
         "Messages fit too many others for exact counts: figures are estimated from a chain over "
         f"explanations in {estimate.replicas} replicas, with intervals of {sure}"
@@ -633,10 +637,10 @@ def _links_note(estimate: measures.LinksEstimate) -> str:
 
 
 def _estimated_users(
-    band: measures.LinkBand,
+    band: mixes.LinkBand,
     graph: Graph,
     lost: int,
-    estimate: measures.LinksEstimate,
+    estimate: mixes.LinksEstimate,
     edge: npt.NDArray[np.bool_] | None,
 ) -> UserFigures:
     departed = 1.0 - estimate.alone.value
@@ -670,11 +674,11 @@ def _estimated_users(
 
 
 def _of_wide_band(
-    band: measures.WideBand, graph: Graph, observation: Observation, resources: Resources
+    band: mixes.WideBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """A log in which messages fit too many others for exact counts, by a chain of swaps."""
     lost, edge = observation.lost, observation.edge
-    estimate = measures.estimate_band(
+    estimate = mixes.estimate_band(
         band,
         graph,
         budget=resources.budget,
@@ -720,7 +724,7 @@ def _ends(interval: Interval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def _wide_notes(estimate: measures.BandEstimate, alike: float, n_users: int) -> tuple[str, ...]:
+def _wide_notes(estimate: mixes.BandEstimate, alike: float, n_users: int) -> tuple[str, ...]:
     low, high = ((end - alike) / n_users / _LN2 for end in estimate.proven)
     note = (
         "Messages fit too many others for exact counts: figures are estimated from a chain of "

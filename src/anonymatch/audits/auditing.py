@@ -22,8 +22,10 @@ from anonymatch.audits.verdict import caveats, left_out, verdict, warned
 from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
+from anonymatch.base.interval import Interval
 from anonymatch.graph import Graph
-from anonymatch.measures import Interval, LinkFigures, mixes
+from anonymatch.mixes import LinkFigures, Observation
+from anonymatch.mixes import closed_forms as mixes
 from anonymatch.running import (
     Budget,
     Progress,
@@ -31,7 +33,6 @@ from anonymatch.running import (
     check_executor,
     tells_misfits,
 )
-from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
@@ -65,7 +66,7 @@ def audit(
     ----------
     source : path, Graph or Observation
         A message log, a simulator's log, a table of edges, rings, relays: what
-        :func:`anonymatch.sources.open_observation` reads.
+        :func:`anonymatch.mixes.open_observation` reads.
     name : str, optional
         What the system is called in reports; the name of the file unless told. With ``original``,
         the column of the original table that has people's names.
@@ -85,9 +86,9 @@ def audit(
     progress : callable, optional
         Called with the work done and the work in all, in predicted seconds.
     **how
-        How a file is to be understood; the fields of :class:`anonymatch.sources.ReadOptions`, each
+        How a file is to be understood; the fields of :class:`anonymatch.mixes.ReadOptions`, each
         of them optional. Any file:
-        ``source``: what it is, if it does not show, one of ``anonymatch.sources.SOURCES``.
+        ``source``: what it is, if it does not show, one of ``anonymatch.mixes.SOURCES``.
 
         Message logs: ``law``: how messages are delayed, such as ``"window:1,5"``, which they need;
         ``departures``: the file of the messages out, if this one has only those in; ``unit``: of
@@ -211,7 +212,7 @@ def _observation(
         return source, source.source
     if isinstance(source, Graph):
         return Observation(graph=source, source="a graph"), "graph"
-    from anonymatch.sources import open_observation
+    from anonymatch.mixes import open_observation
 
     path = as_path(source)
     # Comparing the people and rows of a release is the longest part of reading.
@@ -234,7 +235,7 @@ def _disclosure(
     """What rounds tell, of a log that has them."""
     if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
         return None
-    from anonymatch.sources import has_rounds
+    from anonymatch.mixes import has_rounds
 
     path = as_path(source)
     if not has_rounds(path):

@@ -9,14 +9,15 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch import attacks
 from anonymatch.audits.answers import Answers, Resources
 from anonymatch.audits.result import Audit, Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
+from anonymatch.base.interval import Interval
+from anonymatch.counting.measures import system
 from anonymatch.graph import Graph, structure
-from anonymatch.measures import Interval, exponential_mix_inside, stay_of, system
+from anonymatch.mixes import Observation, Passage, exponential_mix_inside, stay_of
 from anonymatch.running import Budget
-from anonymatch.sources import Observation, Passage
+from anonymatch.theory import attacks
 
 __all__ = ["campaign", "campaign_on", "one_step"]
 

@@ -17,9 +17,11 @@ from anonymatch.audits.alternatives import has_designs, rivals
 from anonymatch.audits.result import Audit
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, seconds
 from anonymatch.base.text import did_you_mean
-from anonymatch.charts import (
+from anonymatch.counting.measures import Range, averages
+from anonymatch.reporting.charts import (
     CELLS,
     AnyChart,
     Inside,
@@ -37,7 +39,6 @@ from anonymatch.charts import (
     stretch_ends,
     time_chart,
 )
-from anonymatch.measures import Interval, Range, averages
 
 __all__ = ["CHARTS", "AuditChart", "audit_charts", "chart_of", "load_of"]
 

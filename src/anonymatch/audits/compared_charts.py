@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.audits.figures import FIGURES
 from anonymatch.audits.wording import figure_text
-from anonymatch.charts import (
+from anonymatch.reporting.charts import (
     AnyChart,
     Difference,
     Line,

@@ -15,14 +15,14 @@ from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.audits.wording import figure_text
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent, span
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import quoted
-from anonymatch.measures import Interval
-from anonymatch.sources import MESSAGES, Nouns
+from anonymatch.mixes import MESSAGES, Nouns
 
 if TYPE_CHECKING:
-    from anonymatch.charts import AnyChart
+    from anonymatch.reporting.charts import AnyChart
 
 _SAME_PRICE = 0.05  # of a price, below which a difference is not worth a word
 _ERRORS = 2.0  # standard errors of a difference: about 5 % of the pairs of one system exceed them
@@ -132,7 +132,7 @@ class Comparison(Summarised):
             more or less than the first), "spread" (of entropy over users), or the key of a figure.
         """
         from anonymatch.audits.compared_charts import comparison_charts
-        from anonymatch.charts import named_chart
+        from anonymatch.reporting.charts import named_chart
 
         return named_chart(comparison_charts(self), name, "this comparison")
 

@@ -21,9 +21,10 @@ from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit
 from anonymatch.audits.wording import FigureText, figure_text
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import shown
-from anonymatch.measures import Interval, averages
-from anonymatch.sources import Nouns, Observation
+from anonymatch.counting.measures import averages
+from anonymatch.mixes import Nouns, Observation
 from anonymatch.tables import NOTION_KINDS, NotionKind
 
 __all__ = [

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from anonymatch.audits.figures import FIGURES, AuditFigure, figure_of
 from anonymatch.audits.result import Audit
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import did_you_mean
-from anonymatch.measures import Interval
-from anonymatch.sources import USERS
+from anonymatch.mixes import USERS
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonymatch.base.numbers import amount, percent
-from anonymatch.designs import equity
+from anonymatch.theory.designs import equity
 
 if TYPE_CHECKING:
-    from anonymatch.sources import Release
+    from anonymatch.tables import Release
 
 __all__ = ["Grouping", "best_grouping"]
 

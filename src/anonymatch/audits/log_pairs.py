@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch import counting, measures
+from anonymatch import counting, mixes
 from anonymatch.audits.answers import closes
 from anonymatch.audits.passages import chosen_channel
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
+from anonymatch.mixes import Exponential
 from anonymatch.running import Execution
-from anonymatch.sources import Exponential
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from anonymatch.graph import Graph
+    from anonymatch.mixes import Observation, Passage
     from anonymatch.running import Budget, Progress
-    from anonymatch.sources import Observation, Passage
 
 __all__ = ["LogPosterior", "PosteriorRows", "log_posterior"]
 
@@ -82,10 +82,10 @@ def log_posterior(
     --------
     >>> import anonymatch as am
     >>> from anonymatch.running import Budget
-    >>> log = am.sources.Messages(
+    >>> log = am.mixes.Messages(
     ...     arrivals=[0, 1], departures=[2, 3], senders="ab", receivers="xy"
     ... )
-    >>> found = log_posterior(am.sources.observe(log, "exponential:1"), budget=Budget())
+    >>> found = log_posterior(am.mixes.observe(log, "exponential:1"), budget=Budget())
     >>> [piece[2].tolist() for piece in found.pieces]
     [[0.5, 0.5, 0.5, 0.5]]
     """
@@ -153,9 +153,7 @@ def _closed_form(passage: Passage) -> Iterator[PosteriorRows]:
     """Of a mix in which everybody inside is equally likely to leave next."""
     times = np.argsort(passage.departures, kind="stable")
     left = passage.departures[times]
-    inside = measures.exponential_mix_inside(passage.arrivals, passage.departures).astype(
-        np.float64
-    )
+    inside = mixes.exponential_mix_inside(passage.arrivals, passage.departures).astype(np.float64)
     alone = inside <= 1.0
     stays = np.where(alone, 1.0, (inside - 1.0) / np.maximum(inside, 1.0))
     logs = np.concatenate(([0.0], np.cumsum(np.log(stays))))
@@ -198,7 +196,7 @@ def _by_chain(
             entries * _BYTES,
             "take a shorter part of the log",
         )
-    pairs = measures.hidden_pairs(
+    pairs = mixes.hidden_pairs(
         passage.arrivals, passage.departures, mean=law.mean, channel=channel, effort=effort
     )
 

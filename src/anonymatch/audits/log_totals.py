@@ -19,9 +19,8 @@ from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.measures import FlushTotals
+from anonymatch.mixes import LAWS, Exponential, FlushLaw, FlushTotals, Law, law_name, parse_law
 from anonymatch.running import Progress, check_work
-from anonymatch.sources import LAWS, Exponential, FlushLaw, Law, law_name, parse_law
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +39,7 @@ class LogTotals:
     --------
     >>> import tempfile, os, anonymatch as am
     >>> path = os.path.join(tempfile.mkdtemp(), "log.parquet")
-    >>> am.sources.write_messages(am.sources.synthesize("threshold:8", messages=800), path)
+    >>> am.mixes.write_messages(am.mixes.synthesize("threshold:8", messages=800), path)
     >>> figures = am.totals(path, law="threshold")
     >>> figures.messages, figures.entropy, figures.identified
     (800, 3.0, 0)
@@ -112,7 +111,7 @@ def totals(
     --------
     >>> import tempfile, os, anonymatch as am
     >>> path = os.path.join(tempfile.mkdtemp(), "log.parquet")
-    >>> am.sources.write_messages(am.sources.synthesize("exponential:5", messages=2000), path)
+    >>> am.mixes.write_messages(am.mixes.synthesize("exponential:5", messages=2000), path)
     >>> 3 < am.totals(path, law="exponential", rows=100).entropy < 4
     True
     """

@@ -18,24 +18,26 @@ from anonymatch import counting
 from anonymatch._native import CARRIED
 from anonymatch.audits.answers import Resources
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, quoted
 from anonymatch.counting import Posterior, count
-from anonymatch.measures import (
-    Interval,
+from anonymatch.counting.measures import entropy_terms, system
+from anonymatch.mixes import (
+    MixGraph,
+    Network,
     NetworkJoint,
     NetworkMarginals,
     NetworkSteps,
+    Observation,
     Weigh,
-    entropy_terms,
     marginals_of,
+    mix_graphs,
     network_joint,
     network_sample,
     network_steps,
     steps_cost,
-    system,
 )
 from anonymatch.running import Execution
-from anonymatch.sources import MixGraph, Network, Observation, mix_graphs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymatch.audits.answers import Answers, Resources
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import several
 from anonymatch.counting import Count
-from anonymatch.measures import (
-    LOST,
+from anonymatch.counting.measures import LOST, Range, UserFigures, averages, system
+from anonymatch.mixes import (
     ForwardPlan,
-    Interval,
+    Network,
     NetworkJoint,
     NetworkMarginals,
-    Range,
-    UserFigures,
-    averages,
+    Observation,
+    Passage,
     entropy_slack,
     forward_marginals,
     network_joint,
     network_sample,
-    system,
     two_layer_bits,
 )
 from anonymatch.running import Execution
-from anonymatch.sources import Network, Observation, Passage
 
 if TYPE_CHECKING:
     from anonymatch.base.arrays import Floats, Ints

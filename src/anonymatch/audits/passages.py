@@ -10,24 +10,27 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from anonymatch import measures
+from anonymatch import mixes
 from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, several
-from anonymatch.measures import Channel, Interval, LinkFigures, Range, averages
-from anonymatch.running import Budget, Execution, Progress
-from anonymatch.sources import (
+from anonymatch.counting.measures import Range, averages
+from anonymatch.mixes import (
+    Channel,
     Conditions,
     DelayLaw,
     Law,
+    LinkFigures,
     Passage,
     PassageWork,
     wide_links,
 )
+from anonymatch.running import Budget, Execution, Progress
 
 if TYPE_CHECKING:
-    from anonymatch.measures import FlushRule, FreeRate, Rates
+    from anonymatch.mixes import FlushRule, FreeRate, Rates
 
 __all__ = ["Passed", "bare_channel", "chosen_channel", "passed"]
 
@@ -267,7 +270,7 @@ def _joined(
 
     receivers = None
     if first.receivers is not None:
-        receivers = measures.ReceiverFigures(
+        receivers = mixes.ReceiverFigures(
             **{
                 name: np.concatenate(
                     [getattr(links.receivers, name)[at] for links, _, at, *_ in parts]
@@ -373,7 +376,7 @@ def _chosen(
         arrivals, departures = (
             _until(times, cut) for times in (passage.arrivals, passage.departures)
         )
-        return measures.fit_rates(
+        return mixes.fit_rates(
             arrivals,
             departures,
             mean=mean,
@@ -569,13 +572,13 @@ def _of_flushes(
     times = passage.arrivals, passage.departures
     loss, evidence = missing / (2.0 * came), -math.inf
     for _ in range(_ROUNDS):
-        links = measures.flush_figures(rule, *times, channel=replace(channel, loss=loss))
+        links = mixes.flush_figures(rule, *times, channel=replace(channel, loss=loss))
         evidence = links.log_evidence if links.log_evidence is not None else -math.inf
         before, loss = loss, min(float(links.lost.mean()), 0.99)
         if abs(loss - before) <= 0.01 * before or loss <= 0.0:
             break
     try:
-        without = measures.flush_figures(rule, *times, channel=channel).log_evidence
+        without = mixes.flush_figures(rule, *times, channel=channel).log_evidence
     except InputError:
         without = None  # nothing explains the log without losses
     if without is not None and evidence - without <= _by_probability(came):

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch import measures
 from anonymatch.audits.answers import Answers, Resources, entropy_of
 from anonymatch.base.errors import BudgetError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import names, several
-from anonymatch.measures import Interval, ReceiverFigures, name_column
+from anonymatch.counting import measures
+from anonymatch.counting.measures import name_column
+from anonymatch.mixes import Observation, ReceiverFigures
 from anonymatch.running import Execution
-from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     import polars as pl

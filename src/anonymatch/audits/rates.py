@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from anonymatch.measures import Channel
-from anonymatch.sources import Conditions
+from anonymatch.mixes import Channel, Conditions
 
 __all__ = ["Origin", "UsedRate", "UsedRates", "used_rates"]
 

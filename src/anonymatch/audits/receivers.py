@@ -9,16 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
+from anonymatch.base.interval import Interval
 from anonymatch.counting import Posterior
-from anonymatch.measures import (
-    Interval,
-    LinkFigures,
-    Range,
-    averages,
-    entropy_terms,
-    exponential_mix_inside,
-)
-from anonymatch.sources import Observation, Passage
+from anonymatch.counting.measures import Range, averages, entropy_terms
+from anonymatch.mixes import LinkFigures, Observation, Passage, exponential_mix_inside
 
 __all__ = ["fewest_receivers"]
 

@@ -104,7 +104,7 @@ def json_value(value: Any) -> Any:
 
     Examples
     --------
-    >>> from anonymatch.measures.interval import Interval
+    >>> from anonymatch.base.interval import Interval
     >>> json_value((Interval(0.5, -math.inf, 1.0), {"a": np.int64(3)}))
     [{'value': 0.5, 'low': None, 'high': 1.0}, {'a': 3}]
     """

@@ -9,21 +9,15 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers, Resources
 from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior, bregman
-from anonymatch.measures import (
-    LOST,
-    Interval,
-    Range,
-    UserFigures,
-    in_order,
-    system,
-)
-from anonymatch.sources import Observation
+from anonymatch.counting.measures import LOST, Range, UserFigures, in_order, system
+from anonymatch.mixes import Observation
 from anonymatch.tables import Links, link, may_be_absent, presence
 
 if TYPE_CHECKING:
     from anonymatch.graph import Graph
-    from anonymatch.sources import Release
+    from anonymatch.tables import Release
 
 __all__ = ["release_answers"]
 

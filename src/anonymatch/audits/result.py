@@ -16,18 +16,19 @@ from anonymatch.audits.answers import Answers
 from anonymatch.audits.rings import RingFigures
 from anonymatch.audits.wording import attacker
 from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.interval import Interval
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count
-from anonymatch.measures import Interval, averages, drawn_mean
-from anonymatch.sources import PEOPLE, Observation
+from anonymatch.counting.measures import averages, drawn_mean
+from anonymatch.mixes import PEOPLE, Observation
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.charts import AnyChart
-    from anonymatch.designs import Design
     from anonymatch.disclosure import Disclosure
+    from anonymatch.reporting.charts import AnyChart
     from anonymatch.tables import TableFindings
+    from anonymatch.theory.designs import Design
 
 __all__ = [
     "Audit",
@@ -207,8 +208,8 @@ class Score:
     Examples
     --------
     >>> import anonymatch as am
-    >>> log = am.sources.synthesize("window:1,5", messages=100, seed=1)
-    >>> score = am.audit(am.sources.observe(log, "window:1,5")).score
+    >>> log = am.mixes.synthesize("window:1,5", messages=100, seed=1)
+    >>> score = am.audit(am.mixes.observe(log, "window:1,5")).score
     >>> score.guesses, score.impossible, abs(score.right - score.promised) < 3 * score.error
     (100, 0, True)
     >>> abs(score.log_score - score.log_expected) < 3 * score.log_score_error
@@ -447,8 +448,8 @@ class Audit(Summarised):
         Examples
         --------
         >>> import anonymatch as am
-        >>> log = am.sources.synthesize("exponential:5", messages=500, seed=1)
-        >>> audit = am.audit(am.sources.observe(log, "exponential:5"))
+        >>> log = am.mixes.synthesize("exponential:5", messages=500, seed=1)
+        >>> audit = am.audit(am.mixes.observe(log, "exponential:5"))
         >>> 0.05 < audit.entropy_error < audit.entropy_quantile_error(0.01) < 1
         True
         """
@@ -610,7 +611,7 @@ class Audit(Summarised):
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
-        from anonymatch.report import audit_html, write_html
+        from anonymatch.reporting import audit_html, write_html
 
         write_html(audit_html(self), path)
 

@@ -12,7 +12,8 @@ from anonymatch.audits.answers import Answers
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import several
 from anonymatch.graph import Graph, chain_reaction, structure
-from anonymatch.sources import RINGS, Observation, RingSet
+from anonymatch.mixes import RINGS, Observation
+from anonymatch.rings import RingSet
 
 __all__ = ["CertainSpend", "RingFigures", "RingPeriod", "ring_figures", "ring_notes"]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Bin, Score
 from anonymatch.base.arrays import Bools, Floats, Ints
-from anonymatch.measures import LOST, UserFigures, averages, two_outcomes
-from anonymatch.sources import Observation
+from anonymatch.counting.measures import LOST, UserFigures, averages
+from anonymatch.mixes import Observation, two_outcomes
 
 __all__ = ["score"]
 

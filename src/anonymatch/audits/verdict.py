@@ -9,10 +9,11 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import in_bits, percent
 from anonymatch.base.text import name, renamed, several
-from anonymatch.measures import Interval, UserFigures, averages
-from anonymatch.sources import PEOPLE, RINGS, Nouns, Observation
+from anonymatch.counting.measures import UserFigures, averages
+from anonymatch.mixes import PEOPLE, RINGS, Nouns, Observation
 
 __all__ = ["caveats", "left_out", "verdict", "warned"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, seconds, span
-from anonymatch.measures import Interval
-from anonymatch.sources import FLOWS, MESSAGES, Observation
+from anonymatch.mixes import FLOWS, MESSAGES, Observation
 
 __all__ = ["FigureText", "attacker", "attacker_sentence", "figure_text", "sureness"]
 
@@ -49,8 +49,8 @@ def attacker(observation: Observation) -> str:
     Examples
     --------
     >>> import anonymatch as am
-    >>> log = am.sources.synthesize("exponential:5", messages=9, seed=1)
-    >>> attacker(am.sources.observe(log, "exponential:5"))
+    >>> log = am.mixes.synthesize("exponential:5", messages=9, seed=1)
+    >>> attacker(am.mixes.observe(log, "exponential:5"))
     'sees both ends'
     """
     if observation.network is None:

@@ -11,8 +11,8 @@ from anonymatch.audits.identification import identified
 from anonymatch.audits.result import Worst
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
-from anonymatch.measures import LOST, Range, UserFigures
-from anonymatch.sources import Network, Observation
+from anonymatch.counting.measures import LOST, Range, UserFigures
+from anonymatch.mixes import Network, Observation
 from anonymatch.tables import Links
 
 __all__ = ["worst"]

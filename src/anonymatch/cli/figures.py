@@ -16,7 +16,7 @@ from anonymatch.cli.console import note
 from anonymatch.cli.options import option
 
 if TYPE_CHECKING:
-    from anonymatch.charts import AnyChart
+    from anonymatch.reporting.charts import AnyChart
 
 __all__ = ["FigureOptions"]
 
@@ -69,7 +69,7 @@ class FigureOptions:
         """Write the charts, all of them or none, and say which; nothing if none are asked for."""
         if self.figures is None:
             return
-        from anonymatch.charts import save_charts
+        from anonymatch.reporting.charts import save_charts
 
         written = save_charts(makers, self.figures, self.figures_format or "svg")
         names = ", ".join(path.name for path in written)

@@ -27,8 +27,7 @@ from anonymatch.graph import block_table
 if TYPE_CHECKING:
     import anonymatch as am
     from anonymatch.audits import Identified
-    from anonymatch.disclosure import MethodComparison
-    from anonymatch.sources import RoundLog
+    from anonymatch.disclosure import MethodComparison, RoundLog
 
 __all__ = [
     "blocks_record",

@@ -18,15 +18,9 @@ from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
 from anonymatch.cli.options import Options, above_zero, from_zero, per_mix, whole
 from anonymatch.graph import Graph
+from anonymatch.mixes import Observation, ReadOptions, help_text, open_observation, passage_graph
 from anonymatch.running import Budget
-from anonymatch.sources import (
-    Observation,
-    ReadOptions,
-    Release,
-    help_text,
-    open_observation,
-    passage_graph,
-)
+from anonymatch.tables import Release
 
 __all__ = ["FileOptions", "FilesOptions", "TableOptions", "about", "graph_of", "making", "observe"]
 
@@ -124,7 +118,7 @@ class TableOptions:
     missing: Annotated[list[str] | None, _ReadOption("missing", "TEXTS")] = None
 
     def of_table(self) -> dict[str, Any]:
-        """Those as :func:`anonymatch.sources.read_released` takes them."""
+        """Those as :func:`anonymatch.tables.read_released` takes them."""
         return {
             "original": self.original,
             "identifiers": self.identifiers or None,

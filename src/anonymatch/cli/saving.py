@@ -54,7 +54,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _part(path: Path, source: Path) -> bool:
     """Whether a file that is there is one that is read along with a simulator's log or folder."""
-    from anonymatch.sources import PARTS
+    from anonymatch.mixes import PARTS
 
     if path.name not in PARTS or not os.path.isfile(path):
         return False

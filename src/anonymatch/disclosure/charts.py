@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from anonymatch.charts import AnyChart, Line, Rule, line_chart
 from anonymatch.disclosure.result import Disclosure
 from anonymatch.disclosure.wording import bits_about, rounds_text
+from anonymatch.reporting.charts import AnyChart, Line, Rule, line_chart
 
 __all__ = ["bits_chart", "disclosure_charts", "guess_chart"]
 
@@ -18,7 +18,7 @@ def disclosure_charts(disclosure: Disclosure) -> dict[str, Callable[[], AnyChart
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = am.rounds(am.sources.synthesize_rounds(40, users=12, friends=2, batch=4, seed=1))
+    >>> found = am.rounds(am.disclosure.synthesize_rounds(40, users=12, friends=2, batch=4, seed=1))
     >>> list(disclosure_charts(found))
     ['bits', 'guesses']
     """

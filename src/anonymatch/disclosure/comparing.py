@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, Message
 from anonymatch.disclosure.disclosing import METHODS, rounds
+from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.disclosure.result import Disclosure
-from anonymatch.measures import Interval
 from anonymatch.running import Budget, Progress, StagedProgress
-from anonymatch.sources import RoundLog
 
 __all__ = ["ComparedMethod", "MethodComparison", "compare_methods", "squared_distance"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from anonymatch.base.arrays import Floats
-from anonymatch.measures import Interval
+from anonymatch.base.interval import Interval
 
 __all__ = [
     "OPEN_GAP",

@@ -14,6 +14,7 @@ import numpy as np
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.disclosure import one_target
 from anonymatch.disclosure.decay import (
@@ -29,6 +30,9 @@ from anonymatch.disclosure.drift import drift_note, drift_of
 from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
 from anonymatch.disclosure.gibbs import CHAINS, PIECES, Prior, costs_of
+from anonymatch.disclosure.logs.round_files import read_rounds
+from anonymatch.disclosure.logs.round_log import RoundLog
+from anonymatch.disclosure.logs.timed_rounds import rounds_of_messages
 from anonymatch.disclosure.posterior import (
     Believed,
     Look,
@@ -39,16 +43,8 @@ from anonymatch.disclosure.posterior import (
 )
 from anonymatch.disclosure.presence import owners
 from anonymatch.disclosure.result import DISAGREE, Disclosure
-from anonymatch.measures import Interval
+from anonymatch.mixes import Law, Messages, read_messages
 from anonymatch.running import Budget, Execution, Progress
-from anonymatch.sources import (
-    Law,
-    Messages,
-    RoundLog,
-    read_messages,
-    read_rounds,
-    rounds_of_messages,
-)
 
 __all__ = ["METHODS", "rounds"]
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, Message, several
 from anonymatch.disclosure import averages, least_squares, matchings
 from anonymatch.disclosure.incidence import Incidence, incidence
 from anonymatch.disclosure.links import LinkTable, figures_of
+from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.disclosure.posterior import Profiles, share_of
-from anonymatch.measures import Interval
 from anonymatch.running import Budget, Execution
-from anonymatch.sources import RoundLog
 
 __all__ = ["Estimate", "estimate"]
 

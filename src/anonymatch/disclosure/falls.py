@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats
+from anonymatch.counting.measures import entropy_terms
 from anonymatch.disclosure.decay import rounds_until
+from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.disclosure.posterior import Believed, Profiles
 from anonymatch.disclosure.result import UserFall
-from anonymatch.measures import entropy_terms
-from anonymatch.sources import RoundLog
 
 __all__ = ["falls_of"]
 

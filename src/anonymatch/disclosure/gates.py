@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, span
 from anonymatch.base.text import did_you_mean, several
 from anonymatch.disclosure.decay import OPEN_GAP
 from anonymatch.disclosure.wording import half_life_ends, rounds_seen
-from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
     from anonymatch.disclosure.result import Disclosure
@@ -103,7 +103,7 @@ def check_round_gates(
     Examples
     --------
     >>> import anonymatch as am
-    >>> log = am.sources.RoundLog.of([(1, "ab", "xy"), (2, "ab", "xy")])
+    >>> log = am.disclosure.RoundLog.of([(1, "ab", "xy"), (2, "ab", "xy")])
     >>> for gate in check_round_gates(am.rounds(log), {"half_life": 2, "bits": 1.5}):
     ...     print(gate.text)
     half_life=2 is reached: more than 2 rounds, all that the log has

@@ -12,7 +12,7 @@ from anonymatch.base.arrays import Floats, Ints
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from anonymatch.sources import RoundLog
+    from anonymatch.disclosure.logs.round_log import RoundLog
 
 __all__ = ["Incidence", "incidence"]
 

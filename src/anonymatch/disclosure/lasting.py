@@ -8,8 +8,9 @@ import numpy as np
 
 from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.interval import Interval
+from anonymatch.counting.measures import entropy_terms
 from anonymatch.disclosure.decay import CurvePoint, half_life
-from anonymatch.measures import Interval, entropy_terms
 
 __all__ = ["target_half_life"]
 

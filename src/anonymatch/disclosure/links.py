@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
-from anonymatch.measures import entropy_terms
+from anonymatch.counting.measures import entropy_terms
 
 __all__ = ["LinkFigures", "LinkTable", "Links", "bits_of", "figures_of", "likeliest", "spreads_of"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
-from anonymatch.measures import entropy_terms
+from anonymatch.counting.measures import entropy_terms
 from anonymatch.running import check_work
 
 __all__ = ["MOST_SETS", "FriendSets", "TargetRound", "friend_sets"]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats
+from anonymatch.base.interval import Interval
 from anonymatch.disclosure.gibbs import CHAINS, ChainJob, ChainRun, Chains, Prior
 from anonymatch.disclosure.links import (
     Links,
@@ -21,9 +22,8 @@ from anonymatch.disclosure.links import (
     likeliest,
     spreads_of,
 )
-from anonymatch.measures import Interval
+from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.running import Execution
-from anonymatch.sources import RoundLog
 
 __all__ = ["Believed", "Look", "Profiles", "alone", "first_round", "share_of"]
 

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import names
+from anonymatch.counting.measures import entropy_terms
 from anonymatch.disclosure.decay import CurvePoint, rounds_to_look_at
 from anonymatch.disclosure.incidence import incidence
+from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.disclosure.posterior import Profiles
-from anonymatch.measures import Interval, entropy_terms
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import RoundLog
 
 __all__ = ["owner_probabilities", "owners"]
 

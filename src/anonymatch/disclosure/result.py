@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent, span
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import label, several
 from anonymatch.disclosure.decay import OPEN_GAP, CurvePoint
-from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.charts import AnyChart
+    from anonymatch.disclosure.logs.round_log import RoundLog
     from anonymatch.disclosure.posterior import Profiles
-    from anonymatch.sources import RoundLog
+    from anonymatch.reporting.charts import AnyChart
 
 __all__ = ["DISAGREE", "Disclosure", "UserFall"]
 
@@ -90,7 +90,7 @@ class Disclosure(Summarised):
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = am.rounds(am.sources.synthesize_rounds(40, users=12, friends=2, batch=4, seed=1))
+    >>> found = am.rounds(am.disclosure.synthesize_rounds(40, users=12, friends=2, batch=4, seed=1))
     >>> found.users[0].why, 1 < found.half_life < 40, found.calibrated
     ('has few friends', True, True)
     """
@@ -135,8 +135,8 @@ class Disclosure(Summarised):
         name : {"bits", "guesses"}
             Bits, or best guesses that are right and what is believed of them, by rounds seen.
         """
-        from anonymatch.charts import named_chart
         from anonymatch.disclosure.charts import disclosure_charts
+        from anonymatch.reporting.charts import named_chart
 
         return named_chart(disclosure_charts(self), name, "this disclosure")
 
@@ -193,7 +193,7 @@ class Disclosure(Summarised):
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # A step up in the layers, as for audits: a reader looks for the report here.
-        from anonymatch.report import write_rounds_html
+        from anonymatch.reporting import write_rounds_html
 
         write_rounds_html(self, path)
 

@@ -10,8 +10,8 @@ from anonymatch.base.text import name, several
 from anonymatch.disclosure.decay import OPEN_GAP, rounds_until
 
 if TYPE_CHECKING:
+    from anonymatch.base.interval import Interval
     from anonymatch.disclosure.result import Disclosure
-    from anonymatch.measures import Interval
 
 __all__ = [
     "bits_about",
@@ -34,7 +34,7 @@ def verdict(disclosure: Disclosure) -> str:
     Examples
     --------
     >>> import anonymatch as am
-    >>> log = am.sources.RoundLog.of([(1, "ab", "xy")])
+    >>> log = am.disclosure.RoundLog.of([(1, "ab", "xy")])
     >>> print(verdict(am.rounds(log)))
     One round alone says nothing about how long anonymity lasts: record more. After one round, \
 1 bit about the receiver of a message is left.
@@ -114,7 +114,7 @@ def calibration_in_words(disclosure: Disclosure) -> str:
     Examples
     --------
     >>> import anonymatch as am
-    >>> log = am.sources.RoundLog.of([(1, "ab", "xy")])
+    >>> log = am.disclosure.RoundLog.of([(1, "ab", "xy")])
     >>> calibration_in_words(am.rounds(log))
     ''
     """

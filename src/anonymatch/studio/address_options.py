@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 
 from anonymatch.audits import parse_gates
 from anonymatch.base.errors import InputError
-from anonymatch.sources import AGE_LAWS, LAWS, SOURCES, ReadOptions, law_name
+from anonymatch.mixes import LAWS, SOURCES, ReadOptions, law_name
+from anonymatch.rings import AGE_LAWS
 from anonymatch.studio.address import as_text, choice, number, texts
 from anonymatch.studio.dropped import Dropped
 from anonymatch.studio.request import AuditRequest, gate_name

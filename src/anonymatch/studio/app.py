@@ -13,8 +13,8 @@ from nicegui import Client, app, ui
 from nicegui.client import templates
 
 from anonymatch.base.errors import InputError
-from anonymatch.charts import chart_script
-from anonymatch.report import STYLE, script
+from anonymatch.reporting import STYLE, script
+from anonymatch.reporting.charts import chart_script
 from anonymatch.studio.frame import HEAD, PAGES, style
 from anonymatch.studio.guard import NONCE, Guard
 from anonymatch.studio.pages import attack, audit, compare, design, paper, plan, rounds, start

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label, several
 from anonymatch.graph import limits
-from anonymatch.sources import PARTS
+from anonymatch.mixes import PARTS
 
 __all__ = ["Unpacked", "unpack"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from anonymatch.attacks import Attack, Exposures, attack, exposures
 from anonymatch.audits import Audit
 from anonymatch.base.text import label
 from anonymatch.counting import sample
-from anonymatch.designs import design
 from anonymatch.graph import Graph, crown, forced, partition, read, ring
-from anonymatch.report import named
+from anonymatch.reporting import named
+from anonymatch.theory.attacks import Attack, Exposures, attack, exposures
+from anonymatch.theory.designs import design
 
 __all__ = ["EXAMPLE", "GRAPHS", "Round", "Start", "attackable", "bits", "play", "start_of"]
 

@@ -14,16 +14,8 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.numbers import amount, percent, plural
 from anonymatch.base.text import label
-from anonymatch.charts import (
-    CATEGORIES,
-    LIGHT,
-    WIDTH,
-    AnyChart,
-    inline,
-    themed,
-    zoom,
-)
-from anonymatch.sources import Law, Linked, Messages, delay_log_density
+from anonymatch.mixes import Law, Linked, Messages, delay_log_density
+from anonymatch.reporting.charts import CATEGORIES, LIGHT, WIDTH, AnyChart, inline, themed, zoom
 from anonymatch.studio.log_preview import load
 
 __all__ = [

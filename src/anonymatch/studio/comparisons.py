@@ -8,9 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from anonymatch.attacks import attack, exposures
 from anonymatch.base.errors import BudgetError, NoMatchingError
-from anonymatch.designs import (
+from anonymatch.graph import Graph, witness
+from anonymatch.theory.attacks import attack, exposures
+from anonymatch.theory.designs import (
     Design,
     design,
     graph_of,
@@ -19,7 +20,6 @@ from anonymatch.designs import (
     random_expectation,
     rivals,
 )
-from anonymatch.graph import Graph, witness
 
 __all__ = ["DRAWN", "Contender", "contenders", "edges_for"]
 

@@ -11,9 +11,8 @@ from threading import Lock
 
 from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.text import Argument, Message, as_option
-from anonymatch.disclosure import Disclosure, rounds
+from anonymatch.disclosure import Disclosure, RoundLog, read_rounds, rounds, synthesize_rounds
 from anonymatch.running import Progress
-from anonymatch.sources import RoundLog, read_rounds, synthesize_rounds
 from anonymatch.studio.address import whole
 
 __all__ = ["Disclosures", "RoundsRequest"]
@@ -105,10 +104,10 @@ class RoundsRequest:
     def python(self) -> str:
         """The Python lines that give the same."""
         log = (
-            f"log = am.sources.synthesize_rounds({self.rounds}, friends={self.friends}, "
+            f"log = am.disclosure.synthesize_rounds({self.rounds}, friends={self.friends}, "
             f"users={self.users}, batch={self.batch}, seed={self.seed})"
             if self.path is None
-            else f"log = am.sources.read_rounds({self.name!r})"
+            else f"log = am.disclosure.read_rounds({self.name!r})"
         )
         return (
             f"import anonymatch as am\n{log}\nfound = am.rounds(log, budget={_SECONDS:g})\n"

@@ -13,8 +13,8 @@ from pathlib import Path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, quoted
 from anonymatch.graph import TIMES, Source, parquet
-from anonymatch.sources import released_first
 from anonymatch.studio.uploads import Upload
+from anonymatch.tables import released_first
 
 __all__ = ["Dropped", "columns_of", "sort_out"]
 

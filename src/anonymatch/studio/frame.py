@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from anonymatch._native import version
-from anonymatch.charts import chart_style
-from anonymatch.report import DARK, LIGHT, STYLE, render
-from anonymatch.report import style as audit_style
+from anonymatch.reporting import STYLE, render
+from anonymatch.reporting import style as audit_style
+from anonymatch.reporting.charts import DARK, LIGHT, chart_style
 from anonymatch.studio.widgets import box, html, link, text
 
 __all__ = ["HEAD", "ICON", "PAGES", "frame", "style"]

@@ -12,8 +12,8 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, plural
-from anonymatch.charts import Line
-from anonymatch.sources import Candidates, Law, Messages, on_clock_of
+from anonymatch.mixes import Candidates, Law, Messages, on_clock_of
+from anonymatch.reporting.charts import Line
 
 __all__ = ["LawTrial", "load", "span_words", "time_unit", "try_law"]
 

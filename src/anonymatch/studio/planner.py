@@ -19,9 +19,8 @@ import numpy as np
 
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.base.numbers import percent, time_in_words
-from anonymatch.charts import AnyChart, Chosen, FrontLine, front_chart
-from anonymatch.measures import mixes
-from anonymatch.plans import (
+from anonymatch.mixes import closed_forms as mixes
+from anonymatch.planning import (
     FAMILIES,
     Adversary,
     Network,
@@ -34,6 +33,7 @@ from anonymatch.plans import (
     plan_request,
     strategy_named,
 )
+from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, front_chart
 from anonymatch.running import Progress
 from anonymatch.studio.address import choice, number, whole
 

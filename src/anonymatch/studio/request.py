@@ -9,16 +9,16 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
-from anonymatch.attacks import Exposure, exposure
 from anonymatch.audits import AT_MOST, FIGURES, Audit, audit, identified
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.base.text import Argument, Call, Message, Piece, as_option
 from anonymatch.graph import TIMES, Graph
-from anonymatch.report import LARGEST
+from anonymatch.mixes import FirstLook, ReadOptions, first_look
+from anonymatch.reporting import LARGEST
 from anonymatch.running import Allowance, Progress
-from anonymatch.sources import FirstLook, ReadOptions, first_look
 from anonymatch.studio.dropped import columns_of
 from anonymatch.studio.uploads import names_of
+from anonymatch.theory.attacks import Exposure, exposure
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Looks", "Why", "as_field", "gate_name", "why"]
 

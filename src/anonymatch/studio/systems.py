@@ -15,17 +15,17 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import poisson
 
-from anonymatch.charts import AnyChart, Chosen, FrontLine, front_chart
+from anonymatch.counting.measures import metrics
 from anonymatch.graph import Graph
-from anonymatch.measures import (
+from anonymatch.mixes import (
     batch_bits_per_message,
     exponential_bits_per_message,
-    metrics,
-    mixes,
     pool_mix_bits,
+    relay_graph,
     threshold_mix_bits,
 )
-from anonymatch.sources import relay_graph
+from anonymatch.mixes import closed_forms as mixes
+from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, front_chart
 
 __all__ = [
     "SYSTEMS",
@@ -203,7 +203,7 @@ def _threshold(knobs: Mapping[str, float]) -> SystemFigures:
         front=_by_delay(rate, delay),
         rate=rate,
         python=(
-            "from anonymatch.measures.mixes import batch_bits_per_message\n"
+            "from anonymatch.mixes.closed_forms import batch_bits_per_message\n"
             f"batch_bits_per_message({batch})"
         ),
     )
@@ -231,7 +231,7 @@ def _exponential(knobs: Mapping[str, float]) -> SystemFigures:
         front=_by_delay(rate, delay),
         rate=rate,
         python=(
-            "from anonymatch.measures.mixes import exponential_bits_per_message\n"
+            "from anonymatch.mixes.closed_forms import exponential_bits_per_message\n"
             f"exponential_bits_per_message({rate * delay:g})  # messages inside, on average"
         ),
     )

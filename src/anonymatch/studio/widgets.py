@@ -18,10 +18,10 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.text import plain
-from anonymatch.charts import AnyChart, chart_attributes
 from anonymatch.graph import plain_cell
-from anonymatch.report import Picture
-from anonymatch.report import table as cells
+from anonymatch.reporting import Picture
+from anonymatch.reporting import table as cells
+from anonymatch.reporting.charts import AnyChart, chart_attributes
 
 __all__ = [
     "ChartPlace",

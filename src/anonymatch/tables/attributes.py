@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
-from anonymatch.sources import Release
 from anonymatch.tables.diversity import Diversity
 from anonymatch.tables.linking import Links, PossibleLinks
+from anonymatch.tables.reading.release import Release
 
 __all__ = ["AttributeDisclosure", "attribute_disclosure", "may_be_absent", "presence"]
 

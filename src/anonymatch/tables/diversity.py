@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints, offsets
-from anonymatch.sources import Release
+from anonymatch.tables.reading.release import Release
 
 __all__ = ["Diversity", "diversity"]
 

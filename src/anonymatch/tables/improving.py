@@ -21,17 +21,12 @@ from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import (
-    Release,
-    find_column,
-    link_seconds,
-    read_text_table,
-    shown_separator,
-)
 from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
+from anonymatch.tables.reading.release import Release, link_seconds
 from anonymatch.tables.utility import utility
+from anonymatch.tabular import find_column, read_text_table, shown_separator
 
 __all__ = [
     "GeneraliseStep",

@@ -9,7 +9,8 @@ from functools import cache, lru_cache
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
-from anonymatch.sources import CellValues, ColumnCells, Release, kinds_of_people, wider
+from anonymatch.tables.reading.release import ColumnCells, Release, kinds_of_people
+from anonymatch.tables.reading.released_cells import CellValues, wider
 from anonymatch.tables.utility import cell_losses
 
 __all__ = ["JoinedClasses"]

@@ -12,11 +12,11 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import names as several_names
 from anonymatch.running import Budget
-from anonymatch.sources import Release
 from anonymatch.tables.attributes import presence
 from anonymatch.tables.diversity import Diversity, diversity
 from anonymatch.tables.linking import Links, PossibleLinks, link, possible_links
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
+from anonymatch.tables.reading.release import Release
 
 __all__ = ["Notion", "ReleaseFacts", "class_notions", "notions"]
 

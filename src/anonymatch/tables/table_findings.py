@@ -10,11 +10,11 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import names as several_names
-from anonymatch.sources import Release
 from anonymatch.tables.attributes import AttributeDisclosure, attribute_disclosure, presence
 from anonymatch.tables.diversity import diversity
 from anonymatch.tables.linking import Links
 from anonymatch.tables.notions import Notion, notions
+from anonymatch.tables.reading.release import Release
 from anonymatch.tables.utility import Utility, utility
 
 __all__ = ["CertainValue", "TableFindings", "findings"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anonymatch.base.arrays import Floats
-from anonymatch.sources import ColumnCells, Release
+from anonymatch.tables.reading.release import ColumnCells, Release
 
 __all__ = ["Utility", "cell_losses", "utility"]
 

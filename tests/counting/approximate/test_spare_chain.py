@@ -18,7 +18,7 @@ from anonymatch.counting.approximate.spare_chain import (
     log_count_at_rest,
 )
 from anonymatch.counting.blocks.block import Block
-from anonymatch.measures import averages, user_figures
+from anonymatch.counting.measures import averages, user_figures
 from anonymatch.running import Execution
 
 

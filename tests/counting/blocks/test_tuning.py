@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import anonymatch as am
-from anonymatch.attacks import tuning as of_attacks
 from anonymatch.counting.blocks import tuning as of_counting
 from anonymatch.counting.blocks.tuning import TUNING, Tuning, tuned, tuning
-from anonymatch.designs import tuning as of_designs
+from anonymatch.theory.attacks import tuning as of_attacks
+from anonymatch.theory.designs import tuning as of_designs
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from anonymatch.base.errors import InputError
 from anonymatch.graph.graph import Graph
 from anonymatch.graph.io import limits
 from anonymatch.graph.io.files import read, write
-from anonymatch.sources.formats.message_files import read_messages
-from anonymatch.sources.formats.mixmatch import read_flow_pairs
+from anonymatch.mixes.formats.message_files import read_messages
+from anonymatch.mixes.formats.mixmatch import read_flow_pairs
 
 
 def packed(head: bytes, unit: bytes, times: int) -> bytes:

@@ -8,8 +8,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch.graph import separator_in
-from anonymatch.plans.arrivals import read_arrivals
-from anonymatch.sources import Measured, open_observation, synthesize, write_messages
+from anonymatch.mixes import Measured, open_observation, synthesize, write_messages
+from anonymatch.planning.arrivals import read_arrivals
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,6 @@ def test_rounds_arrivals_and_measured_delays_may_have_semicolons(tmp_path: Path)
         "delay;place\n" + "".join(f"{k};here\n" for k in range(1, 21))
     )
 
-    assert am.sources.read_rounds(tmp_path / "rounds.csv").n_rounds == 20
+    assert am.disclosure.read_rounds(tmp_path / "rounds.csv").n_rounds == 20
     assert len(read_arrivals(tmp_path / "arrivals.csv")) == 40
     assert Measured(tmp_path / "delays.csv").mean_delay == pytest.approx(10.5, abs=1)

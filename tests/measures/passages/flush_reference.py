@@ -11,8 +11,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from anonymatch.measures.passages.flush_rule import FlushRule
-from anonymatch.measures.passages.links import Channel
+from anonymatch.mixes.solvers.flushes.flush_rule import FlushRule
+from anonymatch.mixes.solvers.links import Channel
 
 LOST, INSIDE = "lost", "inside"
 State = tuple[tuple[object, ...], int]  # what became of each message so far, and cover inside

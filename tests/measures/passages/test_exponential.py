@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
-from anonymatch.measures.passages.exponential import passage_count, passage_figures
+from anonymatch.mixes.solvers.exponential import passage_count, passage_figures
 
 
 @st.composite

@@ -14,23 +14,20 @@ from tests.measures.passages.flush_reference import Reference, Round, explanatio
 
 from anonymatch import count, posterior
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.measures.passages import flush_states
-from anonymatch.measures.passages.exponential import passage_figures
-from anonymatch.measures.passages.flush_chain import Dummies, FlushPairs, flush_figures, flush_pairs
-from anonymatch.measures.passages.links import Channel, LinkFigures
-from anonymatch.sources.laws import (
-    Binomial,
-    Cottrell,
-    FlushLaw,
-    Pool,
-    Threshold,
-    Timed,
-    TimedPool,
+from anonymatch.mixes.laws import Binomial, Cottrell, FlushLaw, Pool, Threshold, Timed, TimedPool
+from anonymatch.mixes.logs.log_graph import passage_graph
+from anonymatch.mixes.logs.messages import Messages
+from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.solvers.exponential import passage_figures
+from anonymatch.mixes.solvers.flushes import flush_states
+from anonymatch.mixes.solvers.flushes.flush_chain import (
+    Dummies,
+    FlushPairs,
+    flush_figures,
+    flush_pairs,
 )
-from anonymatch.sources.log_graph import passage_graph
-from anonymatch.sources.messages import Messages
-from anonymatch.sources.observing import observe
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.solvers.links import Channel, LinkFigures
+from anonymatch.mixes.synthetic.logs import synthesize
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "flushes.json"
 CLOCKS: list[FlushLaw] = [

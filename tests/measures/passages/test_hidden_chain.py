@@ -13,9 +13,9 @@ import pytest
 from tests.measures.passages.explanations import Truth, explained
 
 from anonymatch.base.errors import InputError
-from anonymatch.measures.passages.exponential import passage_count, passage_figures
-from anonymatch.measures.passages.hidden_chain import hidden_figures
-from anonymatch.measures.passages.links import Channel, LinkFigures
+from anonymatch.mixes.solvers.exponential import passage_count, passage_figures
+from anonymatch.mixes.solvers.hidden.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.links import Channel, LinkFigures
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lossy.json").read_text())
 CASES = {case["name"]: case for case in GOLDEN["cases"]}

@@ -7,8 +7,8 @@ import math
 import pytest
 from tests.measures.passages.test_hidden_chain import simulated
 
-from anonymatch.measures.passages.hidden_rates import fit_rates
-from anonymatch.measures.passages.links import Channel
+from anonymatch.mixes.solvers.hidden.hidden_rates import fit_rates
+from anonymatch.mixes.solvers.links import Channel
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.02])

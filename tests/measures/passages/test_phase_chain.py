@@ -13,11 +13,11 @@ from tests.measures.passages.explanations import Truth, explained
 from tests.measures.passages.test_hidden_chain import assert_agrees, channel_of, random_log
 
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.measures.passages import phase_chain, phase_cost
-from anonymatch.measures.passages.hidden_chain import hidden_figures
-from anonymatch.measures.passages.links import Channel, LinkFigures
-from anonymatch.measures.passages.phase_cost import PhaseWork
-from anonymatch.measures.passages.phase_log import MOST_HOPS, PhaseLog
+from anonymatch.mixes.solvers.hidden.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.links import Channel, LinkFigures
+from anonymatch.mixes.solvers.phases import phase_chain, phase_cost
+from anonymatch.mixes.solvers.phases.phase_cost import PhaseWork
+from anonymatch.mixes.solvers.phases.phase_log import MOST_HOPS, PhaseLog
 from anonymatch.running.budget import Budget, Cancelled, CancelToken, Execution
 
 GOLDEN = Path(__file__).parents[2] / "golden"

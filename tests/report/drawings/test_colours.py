@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from anonymatch.charts import DARK, GROUPS, LIGHT
+from anonymatch.reporting.charts import DARK, GROUPS, LIGHT
 
 THEMES = {"light": LIGHT, "dark": DARK}
 

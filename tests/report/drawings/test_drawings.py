@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, weighted_matrices
 
 import anonymatch as am
-from anonymatch.designs.parts import Near, Part, Searched
-from anonymatch.report import drawings
-from anonymatch.report.drawings.geometry import hull, round_curve
-from anonymatch.report.drawings.svg import Picture, element
+from anonymatch.reporting import drawings
+from anonymatch.reporting.drawings.geometry import hull, round_curve
+from anonymatch.reporting.drawings.svg import Picture, element
+from anonymatch.theory.designs.parts import Near, Part, Searched
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ["<script>alert(1)</script>", "\"'&amp;", "two\nlines\x00", "\u202eright", "שלום", "\ud800"]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.report.html.boxes import cut, overlapping, text_boxes
 
 import anonymatch as am
-from anonymatch.designs import Near, Part
-from anonymatch.report import drawings
-from anonymatch.report.drawings.matrices import density
-from anonymatch.report.drawings.svg import Picture, text, text_width
-from anonymatch.report.paper_figures import paper_figures
+from anonymatch.reporting import drawings
+from anonymatch.reporting.drawings.matrices import density
+from anonymatch.reporting.drawings.svg import Picture, text, text_width
+from anonymatch.reporting.paper_figures import paper_figures
+from anonymatch.theory.designs import Near, Part
 
 WIDE = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"
 LONG = f"{WIDE} @@@@ %%%%"

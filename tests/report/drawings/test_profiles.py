@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from anonymatch.report.drawings.profiles import profile_matrix
-from anonymatch.report.drawings.svg import Picture
+from anonymatch.reporting.drawings.profiles import profile_matrix
+from anonymatch.reporting.drawings.svg import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 VALUES = np.array([[0.9, 0.1, 0.0], [0.3, 0.3, 0.4], [np.nan] * 3])

@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 
-from anonymatch.report.drawings.svg import Picture
+from anonymatch.reporting.drawings.svg import Picture
 
 __all__ = ["Box", "cut", "overlapping", "text_boxes"]
 

@@ -18,15 +18,15 @@ from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.audits.gates import check_gates
 from anonymatch.audits.result import Audit
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import plain
-from anonymatch.measures.interval import Interval
-from anonymatch.report.drawings.matrices import density
-from anonymatch.report.html.audit import audit_html
-from anonymatch.report.html.comparison import comparison_html
-from anonymatch.report.html.document import document
-from anonymatch.report.html.user_table import user_rows
-from anonymatch.sources.observation import Observation, Passage
+from anonymatch.mixes.logs.observation import Observation, Passage
+from anonymatch.reporting.drawings.matrices import density
+from anonymatch.reporting.html.audit import audit_html
+from anonymatch.reporting.html.comparison import comparison_html
+from anonymatch.reporting.html.document import document
+from anonymatch.reporting.html.user_table import user_rows
 
 NASTY = "</script><b>&\u202e\x00'\""
 
@@ -355,9 +355,9 @@ def test_the_same_audit_gives_the_same_bytes() -> None:
 
 @pytest.mark.slow
 def test_the_page_of_one_exponential_mix_says_why_it_has_no_matrix() -> None:
-    log = am.sources.synthesize("exponential:5", messages=40, seed=1)
-    passage = audit_html(am.audit(am.sources.observe(log, "exponential:5")))
-    graph = audit_html(am.audit(am.sources.observe(log, "window:0,40")))
+    log = am.mixes.synthesize("exponential:5", messages=40, seed=1)
+    passage = audit_html(am.audit(am.mixes.observe(log, "exponential:5")))
+    graph = audit_html(am.audit(am.mixes.observe(log, "window:0,40")))
 
     assert "There is no picture of who fits what" in passage
     assert "There is no picture of who fits what" not in graph
@@ -365,8 +365,8 @@ def test_the_page_of_one_exponential_mix_says_why_it_has_no_matrix() -> None:
 
 @pytest.mark.slow
 def test_the_caption_of_the_matrix_holds_in_light_and_dark() -> None:
-    log = am.sources.synthesize("window:1,5", messages=200, seed=1)
-    page = audit_html(am.audit(am.sources.observe(log, "window:1,5")))
+    log = am.mixes.synthesize("window:1,5", messages=200, seed=1)
+    page = audit_html(am.audit(am.mixes.observe(log, "window:1,5")))
 
     assert "to the colour of the page, the fewer fit" in " ".join(page.split())
     assert "it is pale" not in page

@@ -9,7 +9,7 @@ import pytest
 from tests.browser import Browser
 
 import anonymatch as am
-from anonymatch.report import audit_html, write_html
+from anonymatch.reporting import audit_html, write_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -32,8 +32,8 @@ EMPTY = """() => Array.from(document.querySelectorAll("main tr")).filter(row => 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("audit")
-    log = am.sources.synthesize("window:1,5", messages=150, rate=2, seed=1)
-    am.sources.write_messages(log, folder / "log.csv")
+    log = am.mixes.synthesize("window:1,5", messages=150, rate=2, seed=1)
+    am.mixes.write_messages(log, folder / "log.csv")
     audit = am.audit(folder / "log.csv", law="window:1,5")
     write_html(audit_html(audit), folder / "audit.html")
     return (folder / "audit.html").as_uri()
@@ -154,10 +154,10 @@ def test_charts_are_still_without_scripts_and_nothing_asks_to_be_dragged(
 
 @pytest.mark.slow
 def test_a_page_of_many_messages_is_small(tmp_path: Path) -> None:
-    log = am.sources.synthesize("exponential:5", messages=30_000, rate=2, seed=1)
-    audit = am.audit(am.sources.observe(log, "exponential:5"), steps=0)
-    few = am.sources.synthesize("exponential:5", messages=300, rate=2, seed=1)
-    small = audit_html(am.audit(am.sources.observe(few, "exponential:5"), steps=0))
+    log = am.mixes.synthesize("exponential:5", messages=30_000, rate=2, seed=1)
+    audit = am.audit(am.mixes.observe(log, "exponential:5"), steps=0)
+    few = am.mixes.synthesize("exponential:5", messages=300, rate=2, seed=1)
+    small = audit_html(am.audit(am.mixes.observe(few, "exponential:5"), steps=0))
 
     assert len(audit_html(audit)) - len(small) < 250_000  # most of it the 2,000 rows of the table
     assert len(small) < 1_400_000

@@ -13,13 +13,13 @@ from tests.fonts import width_in
 import anonymatch as am
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
-from anonymatch.paper.checking import check
-from anonymatch.report.html.audit import audit_html
-from anonymatch.report.html.comparison import comparison_html
-from anonymatch.report.html.document import write_html
-from anonymatch.report.html.paper import paper_html
-from anonymatch.report.html.rounds import rounds_html
-from anonymatch.sources.observation import Observation, Passage
+from anonymatch.mixes.logs.observation import Observation, Passage
+from anonymatch.reporting.html.audit import audit_html
+from anonymatch.reporting.html.comparison import comparison_html
+from anonymatch.reporting.html.document import write_html
+from anonymatch.reporting.html.paper import paper_html
+from anonymatch.reporting.html.rounds import rounds_html
+from anonymatch.theory.claims.checking import check
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -121,7 +121,7 @@ PAGES: dict[str, Callable[[], str]] = {
         compare([audit(passage(50)), audit(am.ring(9, 3))], ["mix", NASTY])
     ),
     "rounds": lambda: rounds_html(
-        am.rounds(am.sources.synthesize_rounds(60, friends=2, users=14, batch=4), budget=3)
+        am.rounds(am.disclosure.synthesize_rounds(60, friends=2, users=14, batch=4), budget=3)
     ),
 }
 

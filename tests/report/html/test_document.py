@@ -13,10 +13,10 @@ import pytest
 from markupsafe import Markup
 
 import anonymatch as am
-from anonymatch.paper import PUBLICATION, Typeset, check
-from anonymatch.report.html.document import Section, document, write_html
-from anonymatch.report.html.paper import paper_html
-from anonymatch.report.html.tables import table
+from anonymatch.reporting.html.document import Section, document, write_html
+from anonymatch.reporting.html.paper import paper_html
+from anonymatch.reporting.html.tables import table
+from anonymatch.theory.claims import PUBLICATION, Typeset, check
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\u202e שלום"
 

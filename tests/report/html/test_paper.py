@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.browser import Browser
 
-from anonymatch.paper import PUBLICATION, Checks, Verdict, check
-from anonymatch.report import paper_html, write_html
+from anonymatch.reporting import paper_html, write_html
+from anonymatch.theory.claims import PUBLICATION, Checks, Verdict, check
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

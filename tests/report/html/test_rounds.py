@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.disclosure import half_life_in_words
-from anonymatch.report import profile_picture, rounds_html, write_rounds_html
-from anonymatch.report.html.round_pictures import true_profiles
-from anonymatch.sources import RoundLog
+from anonymatch.disclosure import RoundLog, half_life_in_words
+from anonymatch.reporting import profile_picture, rounds_html, write_rounds_html
+from anonymatch.reporting.html.round_pictures import true_profiles
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\u202e"
 
 
 @cache
 def log(rounds: int = 40, users: int = 8) -> RoundLog:
-    return am.sources.synthesize_rounds(rounds, friends=2, users=users, batch=4, seed=2)
+    return am.disclosure.synthesize_rounds(rounds, friends=2, users=users, batch=4, seed=2)
 
 
 @cache
@@ -168,7 +167,7 @@ def test_page_says_what_the_figures_show_of_calibration() -> None:
 
 
 def test_page_prints_the_note_on_chains_that_disagree_once() -> None:
-    apart = am.rounds(am.sources.synthesize_rounds(120, users=80, batch=20, seed=1), budget=0.5)
+    apart = am.rounds(am.disclosure.synthesize_rounds(120, users=80, batch=20, seed=1), budget=0.5)
 
     page = words(rounds_html(apart))
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import observe, read_messages, read_network, write_messages
+from anonymatch.mixes import observe, read_messages, read_network, write_messages
 
 FIRST = 1_700_000_000_123_456_700  # nanoseconds since 1970
 ROWS = [(0, "in", "ann"), (100, "out", "x"), (200, "in", "bob"), (300, "out", "y")]
@@ -128,7 +128,7 @@ def test_links_of_a_network_keep_times_100_ns_apart(tmp_path: Path, how: str) ->
 
 def test_rounds_of_a_timed_mix_keep_its_clock_with_times_in_nanoseconds(tmp_path: Path) -> None:
     """Flushes at whole multiples of 3 s since 1970, whatever second the log begins with."""
-    made = am.sources.synthesize("timed:3", messages=60, users=5, receivers=5, seed=1)
+    made = am.mixes.synthesize("timed:3", messages=60, users=5, receivers=5, seed=1)
     start = 1_700_000_001 // 3 * 3  # a flush
     rows = []
     for side, times, names in (
@@ -148,8 +148,8 @@ def test_rounds_of_a_timed_mix_keep_its_clock_with_times_in_nanoseconds(tmp_path
     assert am.audit(observe(log, "timed:3", whole_log=True)).bits.value == pytest.approx(
         expected.bits.value
     )
-    assert len(am.sources.rounds_of_messages(log, "timed:3").rounds) == len(
-        am.sources.rounds_of_messages(made, "timed:3").rounds
+    assert len(am.disclosure.rounds_of_messages(log, "timed:3").rounds) == len(
+        am.disclosure.rounds_of_messages(made, "timed:3").rounds
     )
 
 

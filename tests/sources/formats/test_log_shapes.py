@@ -16,7 +16,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.sources import Messages, open_observation, read_messages, synthesize
+from anonymatch.mixes import Messages, open_observation, read_messages, synthesize
 
 ROOT = Path(__file__).parents[3]
 LAW = "exponential:2"
@@ -114,7 +114,7 @@ def test_a_log_gives_the_same_audit_in_every_shape(
     write, how = SHAPES[shape]
     path = put(write(made), tmp_path / f"log.{suffix}")
     audit = am.audit(path, law=LAW, **how)
-    expected = am.audit(am.sources.observe(made, LAW))
+    expected = am.audit(am.mixes.observe(made, LAW))
 
     assert audit.entropy.value == pytest.approx(expected.entropy.value, abs=1e-9)
     assert audit.users["user"].to_list() == expected.users["user"].to_list()
@@ -133,7 +133,7 @@ def test_a_log_of_times_and_directions_alone_has_the_same_probabilities(
     path = put(events(made).select("time", "direction"), tmp_path / f"log.{suffix}")
     audit = am.audit(path, law=LAW)
 
-    expected = am.audit(am.sources.observe(made, LAW))
+    expected = am.audit(am.mixes.observe(made, LAW))
     assert audit.entropy.value == pytest.approx(expected.entropy.value, abs=1e-9)
     assert audit.users["user"].to_list()[:2] == ["in 1", "in 2"]
     assert audit.users["guess"].to_list()[0].startswith("out ")
@@ -214,7 +214,7 @@ def test_the_suggested_columns_read_the_log(
         arguments += option.split()
     assert main(arguments) == 0
     entropy = json.loads(capsys.readouterr().out)["entropy"]["value"]
-    assert entropy == pytest.approx(am.audit(am.sources.observe(made, LAW)).entropy.value)
+    assert entropy == pytest.approx(am.audit(am.mixes.observe(made, LAW)).entropy.value)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymatch.base.errors import InputError
-from anonymatch.sources.formats.message_files import read_messages, write_messages
-from anonymatch.sources.messages import Messages, in_words
-from anonymatch.sources.synthetic import synthesize
+from anonymatch.mixes.formats.message_files import read_messages, write_messages
+from anonymatch.mixes.logs.messages import Messages, in_words
+from anonymatch.mixes.synthetic.logs import synthesize
 
 HEAD = "time,direction,user,behaviour\n"
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymatch as am
-from anonymatch.sources.formats.mixmatch import FLOW_PAIR, _of_law, read_flow_pairs
-from anonymatch.sources.laws import Erlang
+from anonymatch.mixes.formats.mixmatch import FLOW_PAIR, _of_law, read_flow_pairs
+from anonymatch.mixes.laws import Erlang
 
 MS = 10**6
 Times = tuple[list[int], list[int]]  # milliseconds: sent, received

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from anonymatch.base.errors import InputError
-from anonymatch.sources import Messages, read_messages, synthesize
-from anonymatch.sources.formats import message_files
-from anonymatch.sources.formats.plain_logs import plain_log
+from anonymatch.mixes import Messages, read_messages, synthesize
+from anonymatch.mixes.formats import message_files
+from anonymatch.mixes.formats.plain_logs import plain_log
 
 Read = Callable[[Path], Messages]
 

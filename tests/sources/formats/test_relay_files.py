@@ -12,7 +12,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.sources.formats.relay_files import read_relays
+from anonymatch.mixes.formats.relay_files import read_relays
 
 FIGURE: dict[str, Any] = {
     "links": [[a, b] for a, b in ("tb", "bt", "tm", "tx", "by", "bm", "mx", "my")],

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymatch as am
-from anonymatch.sources.formats import relays as relays_module
-from anonymatch.sources.formats.relays import path_counts, path_graph, relay_graph, relay_weights
+from anonymatch.mixes.formats import relays as relays_module
+from anonymatch.mixes.formats.relays import path_counts, path_graph, relay_graph, relay_weights
 
 FACTS: list[dict[str, Any]] = json.loads(
     Path(__file__).parents[2].joinpath("golden", "measures.json").read_text()

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.base.frames import Frame
-from anonymatch.sources.formats import released as module
-from anonymatch.sources.formats.hierarchies import read_hierarchy
-from anonymatch.sources.formats.released import read_released
-from anonymatch.sources.formats.released_cells import fits, is_plain, spelling
-from anonymatch.sources.formats.text_tables import read_text_table
+from anonymatch.tables.reading import released as module
+from anonymatch.tables.reading.hierarchies import read_hierarchy
+from anonymatch.tables.reading.released import read_released
+from anonymatch.tables.reading.released_cells import fits, is_plain, spelling
+from anonymatch.tabular.text_tables import read_text_table
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def test_tolerance_of_a_column_of_words_is_refused(tmp_path: Path) -> None:
 def test_many_classes_are_compared_as_few_are_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonymatch.sources import release as releases
+    from anonymatch.tables.reading import release as releases
 
     rng = np.random.default_rng(5)
     ages, zips = rng.integers(20, 60, 40), rng.integers(1000, 1010, 40)
@@ -459,7 +459,7 @@ def test_whoever_is_not_in_the_release_needs_no_row(tmp_path: Path) -> None:
 def test_people_of_a_table_without_a_graph_are_told_who_needs_their_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonymatch.sources.formats import released
+    from anonymatch.tables.reading import released
 
     monkeypatch.setattr(released, "MOST_EDGES", 0)
     known, given = tmp_path / "known.csv", tmp_path / "given.csv"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import open_observation
-from anonymatch.sources.formats.rings import is_rings, read_rings
+from anonymatch.mixes import open_observation
+from anonymatch.rings.ring_files import is_rings, read_rings
 
 PLAIN = {"i1": ["o1", "o2"], "i2": ["o2", "o3"]}
 

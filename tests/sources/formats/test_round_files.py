@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import RoundLog, read_rounds, synthesize_rounds, write_rounds
+from anonymatch.disclosure import RoundLog, read_rounds, synthesize_rounds, write_rounds
 
 GOOD = (
     "round,direction,user,behaviour,message\n1,in,ann,,m1\n1,in,bob,,m2\n1,out,,x,m2\n1,out,,y,m1\n"

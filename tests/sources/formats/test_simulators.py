@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources.formats.simulators import RECEIVED, SENT, read_mixim, read_nym
+from anonymatch.mixes.formats.simulators import RECEIVED, SENT, read_mixim, read_nym
 
 HEAD = "MessageID,MessageType,MessageTimeLeft"
 NYM = "Type;ClientID;PacketID;PacketType;PacketTimeSent;PacketTimeDelivered;RealSenderLabel"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import Law, LogNormal, Measured, Messages, observe, parse_law, synthesize
+from anonymatch.mixes import Law, LogNormal, Measured, Messages, observe, parse_law, synthesize
 
 
 def delays_file(folder: Path, text: str) -> Path:

@@ -10,7 +10,7 @@ import pytest
 import anonymatch as am
 from anonymatch.base.errors import InputError
 from anonymatch.cli import main
-from anonymatch.sources import LAWS, first_look, guess_law, guess_log_law, law_text, parse_law
+from anonymatch.mixes import LAWS, first_look, guess_law, guess_log_law, law_text, parse_law
 
 DRAWN = [
     "window:1,5",
@@ -37,7 +37,7 @@ DRAWN = [
 @pytest.mark.grid
 @pytest.mark.parametrize("text", DRAWN)
 def test_a_law_that_was_drawn_is_the_one_that_is_guessed(text: str) -> None:
-    log = am.sources.synthesize(text, messages=4000, rate=2.0, seed=3)
+    log = am.mixes.synthesize(text, messages=4000, rate=2.0, seed=3)
 
     guess = guess_log_law(log)
 
@@ -51,7 +51,7 @@ def test_a_law_that_was_drawn_is_the_one_that_is_guessed(text: str) -> None:
 @pytest.mark.grid
 @pytest.mark.parametrize("text", [each for each in DRAWN if not each.startswith(("hops", "0."))])
 def test_its_numbers_are_near_those_that_were_drawn(text: str) -> None:
-    log = am.sources.synthesize(text, messages=4000, rate=2.0, seed=5)
+    log = am.mixes.synthesize(text, messages=4000, rate=2.0, seed=5)
     guess = guess_log_law(log)
 
     assert guess is not None
@@ -70,13 +70,13 @@ def test_every_law_with_numbers_of_its_own_can_be_guessed() -> None:
 
 
 def test_a_share_that_leaves_with_the_clock_is_guessed() -> None:
-    log = am.sources.synthesize("timed-pool:10,2,0.7,3", messages=400, seed=1)
+    log = am.mixes.synthesize("timed-pool:10,2,0.7,3", messages=400, seed=1)
 
     guess = guess_log_law(log)
 
     assert guess is not None
     law = guess.law
-    assert isinstance(law, am.sources.TimedPool)
+    assert isinstance(law, am.mixes.TimedPool)
     assert (law.interval, law.share, law.origin) == (10.0, 0.7, 3.0)
 
 
@@ -103,8 +103,8 @@ def test_delays_that_cannot_be_are_refused(wrong: float) -> None:
 
 
 def test_times_alone_tell_no_law_of_single_messages() -> None:
-    log = am.sources.synthesize("exponential:2", messages=200, seed=1)
-    blind = am.sources.Messages(
+    log = am.mixes.synthesize("exponential:2", messages=200, seed=1)
+    blind = am.mixes.Messages(
         arrivals=log.arrivals,
         departures=log.departures,
         senders=log.senders,
@@ -115,8 +115,8 @@ def test_times_alone_tell_no_law_of_single_messages() -> None:
 
 
 def test_batches_show_without_the_truth() -> None:
-    log = am.sources.synthesize("threshold:7", messages=200, seed=1)
-    blind = am.sources.Messages(
+    log = am.mixes.synthesize("threshold:7", messages=200, seed=1)
+    blind = am.mixes.Messages(
         arrivals=log.arrivals,
         departures=log.departures,
         senders=log.senders,
@@ -130,7 +130,7 @@ def test_batches_show_without_the_truth() -> None:
 
 
 def test_lost_messages_and_cover_do_not_hide_the_law() -> None:
-    log = am.sources.synthesize("timed:6", messages=1000, rate=2.0, cover=0.3, loss=0.1, seed=2)
+    log = am.mixes.synthesize("timed:6", messages=1000, rate=2.0, cover=0.3, loss=0.1, seed=2)
 
     guess = guess_log_law(log)
 
@@ -147,7 +147,7 @@ def test_the_command_line_suggests_the_law_that_a_log_looks_like(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "log.csv"
-    am.sources.write_messages(am.sources.synthesize("exponential:2", messages=1000, seed=1), path)
+    am.mixes.write_messages(am.mixes.synthesize("exponential:2", messages=1000, seed=1), path)
 
     assert main(["audit", str(path)]) == 2
 
@@ -160,7 +160,7 @@ def test_the_command_line_suggests_the_law_that_a_log_looks_like(
 def test_a_first_look_says_what_a_file_is(tmp_path: Path) -> None:
     edges, log = tmp_path / "edges.csv", tmp_path / "log.csv"
     edges.write_text("user,behaviour\nann,x\nbob,y\n")
-    am.sources.write_messages(am.sources.synthesize("window:1,5", messages=50, seed=1), log)
+    am.mixes.write_messages(am.mixes.synthesize("window:1,5", messages=50, seed=1), log)
 
     first, second = first_look(edges), first_look(log)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonymatch.base.errors import InputError
-from anonymatch.sources.laws import (
+from anonymatch.mixes.laws import (
     Binomial,
     Cottrell,
     Erlang,

@@ -10,7 +10,7 @@ import pytest
 import anonymatch as am
 from anonymatch.base.errors import InputError
 from anonymatch.cli import main
-from anonymatch.sources import Erlang, Hops, Linked, Messages, observe, parse_law, synthesize
+from anonymatch.mixes import Erlang, Hops, Linked, Messages, observe, parse_law, synthesize
 
 
 def test_the_time_on_links_stands_before_the_law() -> None:

@@ -13,9 +13,9 @@ import pytest
 import anonymatch as am
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.cli import main
-from anonymatch.sources import LAWS, law_name, parse_law, register
-from anonymatch.sources.candidates import Candidates, between
-from anonymatch.sources.laws import DelayLaw, Exponential, Parameter, law_examples
+from anonymatch.mixes import LAWS, law_name, parse_law, register
+from anonymatch.mixes.laws import DelayLaw, Exponential, Parameter, law_examples
+from anonymatch.mixes.laws.candidates import Candidates, between
 from anonymatch.studio.address_options import AddressOptions, law_choices
 
 

@@ -69,7 +69,7 @@ def attack(
     options: Options,
 ) -> None:
     """What falls when users are exposed? And whom would an attacker pick?"""
-    from anonymatch.attacks import attack_charts
+    from anonymatch.theory.attacks import attack_charts
 
     if target and strategy != "optimal":
         raise InputError("--strategy: targets are given by --target; leave one of the two out")

@@ -18,8 +18,9 @@ from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, command, option, size, whole
 from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
+from anonymatch.mixes import has_rounds
 from anonymatch.running import Progress
-from anonymatch.sources import Release, has_rounds
+from anonymatch.tables import Release
 
 __all__: list[str] = []
 
@@ -134,7 +135,7 @@ def audit(
     if csv is not None:
         saving.save(result.users.to_dict(as_series=True), csv)
     if html is not None:
-        from anonymatch.report import audit_html, write_html
+        from anonymatch.reporting import audit_html, write_html
 
         write_html(audit_html(result, command=_command(), gates=gates), html)
     if options.json:
@@ -201,7 +202,7 @@ def compare(
         names.append(str(reading.law_of(k)) if several_laws else path.name)
     comparison = am.compare(audits, names)
     if html is not None:
-        from anonymatch.report import comparison_html, write_html
+        from anonymatch.reporting import comparison_html, write_html
 
         write_html(comparison_html(comparison, command=_command()), html)
     if options.json:
@@ -217,7 +218,7 @@ def compare(
 
 def _audit(
     path: Path,
-    observation: am.sources.Observation,
+    observation: am.mixes.Observation,
     options: Options,
     *,
     threshold: float | None,

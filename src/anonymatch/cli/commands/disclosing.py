@@ -19,7 +19,7 @@ from anonymatch.cli.options import Options, above_zero, command, option, whole
 from anonymatch.cli.reading import about
 
 if TYPE_CHECKING:
-    from anonymatch.sources import RoundLog
+    from anonymatch.disclosure import RoundLog
 
 __all__: list[str] = []
 
@@ -163,7 +163,7 @@ def rounds(
     if csv is not None:
         saving.save(result.profiles.to_dict(as_series=True), csv)
     if html is not None:
-        from anonymatch import report
+        from anonymatch import reporting as report
 
         report.write_rounds_html(result, html)
     if options.json:
@@ -207,7 +207,7 @@ def _check_method(method: str, *, target: str | None, friends: int | None, compa
 
 def _log(file: Path, law: str | None) -> RoundLog | Path:
     """The log, read once; a message log is read by who knows its law."""
-    from anonymatch.sources import read_rounds
+    from anonymatch.disclosure import read_rounds
 
     if law is not None:
         return file

@@ -165,7 +165,7 @@ def synthesize(
     options: Options,
 ) -> None:
     """Make a message log by a law, with the truth in it. For examples, tests and plans."""
-    from anonymatch.sources import parse_law, synthesize, write_messages
+    from anonymatch.mixes import parse_law, synthesize, write_messages
 
     if rounds is not None:
         path = _only_out(law, out, law_)
@@ -242,7 +242,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _synthesize_rounds(out: Path, options: Options, **how: Any) -> None:
-    from anonymatch.sources import synthesize_rounds, write_rounds
+    from anonymatch.disclosure import synthesize_rounds, write_rounds
 
     log = watch("drawing", lambda _: synthesize_rounds(seed=options.draw_seed, **how))
     write_rounds(log, out)
@@ -254,7 +254,7 @@ def _synthesize_rounds(out: Path, options: Options, **how: Any) -> None:
 
 
 def _synthesize_network(out: Path, options: Options, **how: Any) -> None:
-    from anonymatch.sources import synthesize_network, write_network
+    from anonymatch.mixes import synthesize_network, write_network
 
     log = watch("drawing", lambda _: synthesize_network(seed=options.draw_seed, **how))
     write_network(log, out)

@@ -22,8 +22,7 @@ def improve_table(
     options: Options,
 ) -> int | None:
     """Generalise a released table until it reaches all targets, and show the changes."""
-    from anonymatch.sources import read_released
-    from anonymatch.tables import generalise, parse_targets, write_generalised
+    from anonymatch.tables import generalise, parse_targets, read_released, write_generalised
 
     wanted = parse_targets(targets)
     given = table.of_table()

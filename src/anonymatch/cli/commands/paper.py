@@ -13,7 +13,7 @@ from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option
 
 if TYPE_CHECKING:
-    from anonymatch.paper import Checks
+    from anonymatch.theory.claims import Checks
 
 __all__: list[str] = []
 
@@ -47,7 +47,7 @@ def paper(
     options: Options,
 ) -> None:
     """Does the paper hold? Every theorem, lemma, figure and formula."""
-    from anonymatch import paper as claims
+    from anonymatch.theory import claims
 
     if latex == _PRINTED and options.json:
         raise InputError("--latex without a file prints LaTeX; give it a file, or leave out --json")
@@ -63,7 +63,7 @@ def paper(
         ),
     )
     if html is not None:
-        from anonymatch.report import paper_html, write_html
+        from anonymatch.reporting import paper_html, write_html
 
         write_html(paper_html(checks), html)
     if latex is not None:
@@ -82,7 +82,7 @@ def paper(
 
 
 def _write_errata(checks: Checks, path: Path) -> None:
-    from anonymatch.report import errata_latex, write_html
+    from anonymatch.reporting import errata_latex, write_html
 
     text = errata_latex(checks)
     if path == _PRINTED:

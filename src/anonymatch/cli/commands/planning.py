@@ -220,7 +220,7 @@ def plan(
     intervals; and the ceiling that no mix exceeds. The attacker
     sees every link.
     """
-    from anonymatch.plans import plan_charts
+    from anonymatch.planning import plan_charts
 
     saving.check_target(csv)
     result = watch(
@@ -258,7 +258,7 @@ def plan(
     if csv is not None:
         saving.save(result.settings.to_dict(as_series=True), csv)
     if html is not None:
-        from anonymatch.report import plan_html, write_html
+        from anonymatch.reporting import plan_html, write_html
 
         command = shlex.join(["anonymatch", *sys.argv[1:]])
         write_html(plan_html(result, command=command), html)

@@ -15,7 +15,7 @@ from anonymatch.cli.console import DONE, MISSED, note, show
 from anonymatch.cli.options import Options, above_zero, command, from_zero, option
 
 if TYPE_CHECKING:
-    from anonymatch.watching import Report, Windows
+    from anonymatch.monitoring import Report, Windows
 
 __all__: list[str] = []
 
@@ -112,8 +112,8 @@ def watch(
     minutes and a hundred packets at least, in two digits: more
     would help the attacker.
     """
-    from anonymatch.plans import Network
-    from anonymatch.watching import Alarm, Exporter, Windows, address_named
+    from anonymatch.monitoring import Alarm, Exporter, Windows, address_named
+    from anonymatch.planning import Network
 
     windows = Windows(
         every=every,
@@ -154,7 +154,7 @@ def _reports(
     once: bool,
 ) -> Iterator[Report]:
     """Reports from where they come from; what was given and has no use there is refused."""
-    from anonymatch.watching import Prometheus, reports_of_lines, reports_of_prometheus
+    from anonymatch.monitoring import Prometheus, reports_of_lines, reports_of_prometheus
 
     if prometheus is None:
         given = {"--pool": pool, "--rate": rate, "--mix-label": mix_label, "--once": once or None}

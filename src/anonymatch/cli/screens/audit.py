@@ -15,11 +15,11 @@ from anonymatch.audits import (
     shown_figures,
 )
 from anonymatch.base import numbers, text
+from anonymatch.base.interval import Interval
 from anonymatch.base.text import Message
 from anonymatch.cli.screens import elements
 from anonymatch.cli.screens.rings import ring_lines
 from anonymatch.cli.words import option
-from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -34,9 +34,9 @@ _WORDS = {
     "counting.approximate.importance._stretch": "stretches of chains",
     "counting.approximate.nested_bound._tally": "draws for a promise",
     "counting.approximate.nested_bound._sample": "exact samples",
-    "paper.enumeration._extended": "all small graphs",
-    "paper.small_graphs._through": "their matchings",
-    "paper.play._attacks": "attacks on them",
+    "theory.claims.small_graphs._extended": "all small graphs",
+    "theory.claims.small_graphs._through": "their matchings",
+    "theory.claims.question._attacks": "attacks on them",
 }
 
 

@@ -9,7 +9,7 @@ import anonymatch as am
 from anonymatch.base import numbers
 from anonymatch.cli import json_output
 from anonymatch.cli.screens import elements
-from anonymatch.designs import graph_of
+from anonymatch.theory.designs import graph_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

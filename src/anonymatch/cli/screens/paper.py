@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from anonymatch.base import numbers, text
 from anonymatch.cli.screens import elements
-from anonymatch.paper import PUBLICATION
+from anonymatch.theory.claims import PUBLICATION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from anonymatch.paper import Checks, Claim
+    from anonymatch.theory.claims import Checks, Claim
 
 __all__ = ["checks_screen"]
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import several
 from anonymatch.cli.screens import elements
-from anonymatch.plans import plan_figures, width_in_words
+from anonymatch.planning import plan_figures, width_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

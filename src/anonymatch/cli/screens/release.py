@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     import anonymatch as am
     from anonymatch.audits import Worst
-    from anonymatch.sources import Release
-    from anonymatch.tables import Generalised, Notion
+    from anonymatch.tables import Generalised, Notion, Release
 
 __all__ = ["first_screen", "generalised_screen", "release_screen"]
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
-    from anonymatch.disclosure import CurvePoint, MethodComparison, RoundGate
-    from anonymatch.sources import RoundLog
+    from anonymatch.disclosure import CurvePoint, MethodComparison, RoundGate, RoundLog
 
 __all__ = ["methods_screen", "rounds_screen"]
 

@@ -14,7 +14,7 @@ from anonymatch.cli.screens import elements
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from anonymatch.watching import Report
+    from anonymatch.monitoring import Report
 
 __all__ = ["watch_screen"]
 

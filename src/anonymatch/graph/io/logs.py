@@ -33,7 +33,7 @@ message log needs a column 'time'; rename the column of times, or that one if ea
         raise InputError(
             "this is a message log; audit it, or make a graph of it with: ",
             Call(
-                "anonymatch.sources.open_observation(path, law=...)",
+                "anonymatch.mixes.open_observation(path, law=...)",
                 "anonymatch convert FILE OUT --law LAW",
             ),
         )

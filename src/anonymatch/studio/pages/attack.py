@@ -13,10 +13,10 @@ from anonymatch.audits import Audit, Campaign, campaign_on
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, plural
 from anonymatch.base.text import label
-from anonymatch.charts import Line, line_chart
-from anonymatch.report import LARGEST, bipartite, exposure
+from anonymatch.mixes import Nouns
+from anonymatch.reporting import LARGEST, bipartite, exposure
+from anonymatch.reporting.charts import Line, line_chart
 from anonymatch.running import Progress
-from anonymatch.sources import Nouns
 from anonymatch.studio.address import address, choice, texts, whole
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of

@@ -16,9 +16,9 @@ from anonymatch.audits import Audit
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS, plain_table
-from anonymatch.report import Section, audit_html, audit_sections
+from anonymatch.mixes import SOURCES, FirstLook, parse_law
+from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
-from anonymatch.sources import SOURCES, FirstLook, parse_law
 from anonymatch.studio.address import address, number
 from anonymatch.studio.address_options import EXAMPLES, MEASURED, ROLES, UNITS, AddressOptions
 from anonymatch.studio.campaigns import attackable

@@ -9,10 +9,10 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from anonymatch.sources import TablesLook
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.request import FIELDS
 from anonymatch.studio.widgets import box, check_box, field, select, text
+from anonymatch.tables import TablesLook
 
 __all__ = ["ColumnChoice"]
 

@@ -15,8 +15,8 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit, Comparison, compare, comparison_charts, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
-from anonymatch.charts import GROUPS
-from anonymatch.report import comparison_html
+from anonymatch.reporting import comparison_html
+from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, texts
 from anonymatch.studio.address_options import EXAMPLES, AddressOptions

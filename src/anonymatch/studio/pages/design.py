@@ -10,9 +10,8 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.numbers import percent
-from anonymatch.charts import Line, line_chart
-from anonymatch.designs import max_bound
-from anonymatch.report import Picture, bipartite, matrix, parts
+from anonymatch.reporting import Picture, bipartite, matrix, parts
+from anonymatch.reporting.charts import Line, line_chart
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_for
@@ -41,6 +40,7 @@ from anonymatch.studio.widgets import (
     text,
     tiles,
 )
+from anonymatch.theory.designs import max_bound
 
 __all__ = ["show"]
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.graph import Graph
-from anonymatch.sources import FirstLook, Law, Messages, TablesLook
+from anonymatch.mixes import FirstLook, Law, Messages
 from anonymatch.studio.charts import candidates_chart, delays_chart, load_chart
 from anonymatch.studio.log_preview import LawTrial, span_words, try_law
 from anonymatch.studio.widgets import DrawnChart, box, chart, drawn_chart, table, text, tiles
+from anonymatch.tables import TablesLook
 
 __all__ = ["Look", "Trial", "look_at", "look_words", "show_look", "show_trial", "trial_of"]
 

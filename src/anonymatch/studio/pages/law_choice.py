@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from anonymatch.sources import LAWS, DelayLaw, FirstLook, law_text, log_mean_delay
+from anonymatch.mixes import LAWS, DelayLaw, FirstLook, law_text, log_mean_delay
 from anonymatch.studio.address_options import MEASURED, AddressOptions, law_choices, numbers_of
 from anonymatch.studio.request import FIELDS
 from anonymatch.studio.widgets import box, field, select, text

@@ -9,7 +9,7 @@ from anonymatch.audits import Audit
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, shown
 from anonymatch.base.text import label
-from anonymatch.report import bipartite
+from anonymatch.reporting import bipartite
 from anonymatch.studio.charts import bar_chart
 from anonymatch.studio.panel import bits_text
 from anonymatch.studio.request import Why, why

@@ -9,14 +9,14 @@ from threading import Lock
 from nicegui import ui
 
 from anonymatch.base.numbers import plural
-from anonymatch.paper import PUBLICATION, Checks, as_html, check
-from anonymatch.report import claim_card, errata_latex, paper_html, paper_summary, verdict
+from anonymatch.reporting import claim_card, errata_latex, paper_html, paper_summary, verdict
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import box, button, html, same_result, save, table, text
+from anonymatch.theory.claims import PUBLICATION, Checks, as_html, check
 
 __all__ = ["show"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from anonymatch.base.numbers import amount, percent, span
-from anonymatch.plans import NetworkPlan, Setting, missed_in_words, strategy_named
+from anonymatch.planning import NetworkPlan, Setting, missed_in_words, strategy_named
 from anonymatch.running import Progress
 from anonymatch.studio.address import address
 from anonymatch.studio.frame import frame

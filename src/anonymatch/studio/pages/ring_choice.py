@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from anonymatch.base.numbers import plural
-from anonymatch.sources import AGE_LAWS, FirstLook
+from anonymatch.mixes import FirstLook
+from anonymatch.rings import AGE_LAWS
 from anonymatch.studio.address import number
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.request import FIELDS

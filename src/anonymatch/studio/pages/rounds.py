@@ -24,7 +24,7 @@ from anonymatch.disclosure import (
     rounds_text,
 )
 from anonymatch.graph import plain_table
-from anonymatch.report import profile_picture, rounds_html
+from anonymatch.reporting import profile_picture, rounds_html
 from anonymatch.studio.address import address, whole
 from anonymatch.studio.disclosures import RoundsRequest
 from anonymatch.studio.frame import frame

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from anonymatch.base.numbers import plural
 from anonymatch.graph import Graph
-from anonymatch.report import bipartite, exposure, paper_figure, value_of
+from anonymatch.reporting import bipartite, exposure, paper_figure, value_of
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
 from anonymatch.studio.session import Studio

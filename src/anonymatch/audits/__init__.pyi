@@ -1,0 +1,76 @@
+"""Everything about one system in one answer: how good it is, for whom it is worst, and why."""
+
+from anonymatch.audits.auditing import (
+    audit as audit,
+)
+from anonymatch.audits.campaign import (
+    campaign_on as campaign_on,
+)
+from anonymatch.audits.charts import (
+    AuditChart as AuditChart,
+    CHARTS as CHARTS,
+    audit_charts as audit_charts,
+)
+from anonymatch.audits.compared_charts import (
+    comparison_charts as comparison_charts,
+)
+from anonymatch.audits.comparing import (
+    ComparedFigure as ComparedFigure,
+    Comparison as Comparison,
+    compare as compare,
+)
+from anonymatch.audits.figures import (
+    AuditFigure as AuditFigure,
+    FIGURES as FIGURES,
+    GROUPS as GROUPS,
+    QUANTILES as QUANTILES,
+    Show as Show,
+    confidence_of as confidence_of,
+    extra_figure as extra_figure,
+    shown_figures as shown_figures,
+)
+from anonymatch.audits.gates import (
+    AT_LEAST as AT_LEAST,
+    AT_MOST as AT_MOST,
+    GATES as GATES,
+    Gate as Gate,
+    check_gates as check_gates,
+    gates_in_words as gates_in_words,
+    parse_gates as parse_gates,
+)
+from anonymatch.audits.grouping import (
+    Grouping as Grouping,
+    best_grouping as best_grouping,
+)
+from anonymatch.audits.identification import (
+    Identified as Identified,
+    identified as identified,
+)
+from anonymatch.audits.log_pairs import (
+    LogPosterior as LogPosterior,
+    log_posterior as log_posterior,
+)
+from anonymatch.audits.log_totals import (
+    LogTotals as LogTotals,
+    totals as totals,
+)
+from anonymatch.audits.result import (
+    Audit as Audit,
+    Bin as Bin,
+    Campaign as Campaign,
+    CampaignStep as CampaignStep,
+    Score as Score,
+    Worst as Worst,
+)
+from anonymatch.audits.rings import (
+    CertainSpend as CertainSpend,
+    RingFigures as RingFigures,
+    RingPeriod as RingPeriod,
+)
+from anonymatch.audits.wording import (
+    FigureText as FigureText,
+    attacker as attacker,
+    attacker_sentence as attacker_sentence,
+    figure_text as figure_text,
+    sureness as sureness,
+)

@@ -1,0 +1,1 @@
+"""Logs of rounds: files, message logs as rounds, and synthetic ones."""

@@ -1,1 +1,0 @@
-"""Messages through a mix of which only the ends are seen: a module a kind of chain."""

@@ -1,0 +1,478 @@
+"""Read message logs from files and write them, by suffix.
+
+A log is one table with one row per message seen, .csv, .tsv, .parquet or .jsonl; text may end in
+.gz.
+
+=================  ===============================================================================
+``time``           seconds (``unit`` says if not), or ISO 8601 date-times
+``direction``      in (also enter, send, sent, tx) or out (also leave, recv, received, rx)
+``user``           who sent it, on rows of messages in
+``behaviour``      what was seen, or who received it, on rows of messages out
+``name``           (or ``id``, ``who``) either of them, in one column instead of two
+``message``        optional: the same on the row in and the row out of one message, if known
+``cover``          optional: true on rows out that are nobody's, and on rows in that never come out
+                   (also ``dummy`` and ``lost``)
+=================  ===============================================================================
+
+Two files instead of one, messages in and messages out, need no directions. A table with one row per
+packet has its two times instead: ``entered`` (also entered_at, arrival, sent) and ``left`` (also
+left_at, departure, received); one of them may be empty. Messages of a log without names get
+numbers. Headers may be in capitals; ``columns`` maps columns that are called otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.base.arrays import Floats
+from anonymatch.base.atomic_files import as_path, unfinished_stream
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument, FileName, Message, alike, listed, quoted, several
+from anonymatch.mixes.formats.plain_logs import plain_log
+from anonymatch.mixes.formats.source_format import SourceFormat
+from anonymatch.mixes.logs.messages import (
+    Messages,
+    check_messages,
+    decimal_text,
+    in_words,
+    nanoseconds_of,
+)
+from anonymatch.mixes.reading.hints import unit_hint
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from anonymatch.mixes.formats.message_columns import Clock
+    from anonymatch.mixes.formats.message_tables import Table
+    from anonymatch.mixes.reading.reading import ReadOptions
+
+__all__ = ["put_frame", "read_messages", "write_messages"]
+
+Rows = npt.NDArray[np.intp]
+
+_IN, _OUT = ("user", "name"), ("behaviour", "name")
+
+
+class _LogSide(NamedTuple):
+    """Messages in, or messages out, in order of time."""
+
+    table: Table
+    rows: Rows  # of the table
+    times: Floats
+    names: pl.Series
+    flags: npt.NDArray[np.bool_] | None
+    dates: str | None
+    origin: float
+
+    def moment(self, at: int) -> str:
+        return in_words(float(self.times[at]), self.dates, self.origin)
+
+
+def read_messages(
+    path: str | os.PathLike[str],
+    departures: str | os.PathLike[str] | None = None,
+    *,
+    unit: str | None = None,
+    columns: Mapping[str, str] | Sequence[str] | None = None,
+) -> Messages:
+    r"""Read a message log from one file, or from one of messages in and one of messages out.
+
+    Rows may be in any order. What is noteworthy (rows that go back in time, repeated rows, times
+    that look like different units) is in the ``notes`` of the log.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
+    departures : path, optional
+        The messages out; ``path`` then has the messages in.
+    unit : {"s", "ms", "us", "ns"}, optional
+        What times in numbers are in; seconds unless told.
+    columns : mapping or str, optional
+        Names of columns by what they mean: ``{"time": "timestamp_ms", "user": "src"}``.
+
+    Returns
+    -------
+    Messages
+        Times in seconds; those of date-times since 1970. Times that float64 cannot hold so far
+        from 0 are counted from the first second of the log, its ``origin``.
+
+    Raises
+    ------
+    InputError
+        The log is not usable; one line says what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "log.csv")
+    >>> _ = path.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n3,out,y\n")
+    >>> log = read_messages(path)
+    >>> log, log.senders
+    (Messages(2 in, 2 out, 0 to 3 s), ('ann', 'bob'))
+    >>> folder.cleanup()
+    """
+    usual = departures is None and unit is None and not columns
+    plain = plain_log(as_path(path)) if usual else None
+    if plain is not None:
+        return plain
+    from anonymatch.mixes.formats import message_columns, message_tables
+
+    unit = message_columns.seconds(unit)
+    tables = _tables(path, departures, message_tables.column_names(columns))
+    clocks = [message_columns.clock(table, unit) for table in tables]
+    if clocks[0].kind != clocks[-1].kind:
+        raise InputError(
+            f"its times are {clocks[1].kind}, but those of ",
+            FileName(tables[0].path),
+            f" are {clocks[0].kind}; write all alike",
+        ).about(tables[1].path)
+    absolute = [each.times for each in clocks]
+    origin, clocks = message_columns.from_one_origin(clocks)
+    times = [each.times for each in clocks]
+    remarks: list[str] = []
+    if len(tables) == 1:
+        inward, remarks = message_columns.directions(tables[0])
+        rows = np.flatnonzero(inward), np.flatnonzero(~inward)
+    else:
+        rows = np.arange(len(times[0])), np.arange(len(times[1]))
+    came, before = _side(tables[0], rows[0], clocks[0], origin, _IN, "in")
+    left, after = _side(tables[-1], rows[1], clocks[-1], origin, _OUT, "out")
+    notes = [note for table in tables for note in table.notes]
+    notes += [note for clock in clocks for note in clock.notes]
+    notes += [*remarks, *before, *after]
+    if clocks[0].kind == "numbers":
+        mixed = message_columns.mixed_units(list(zip(tables, absolute, strict=True)))
+        notes += mixed or _unit_notes(tables[0], absolute[0], unit)
+    return Messages(
+        arrivals=came.times,
+        departures=left.times,
+        senders=tuple(came.names.to_list()),
+        receivers=tuple(left.names.to_list()),
+        truth=_truth(came, left),
+        cover=left.flags,
+        lost=came.flags,
+        dates=clocks[0].dates,
+        origin=origin,
+        notes=tuple(notes),
+    )
+
+
+def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
+    """Write a message log to one file, in order of time; its suffix tells the format.
+
+    What :func:`read_messages` reads back is the same, but for notes, and for names that are whole
+    numbers, which .csv and .tsv turn into text. Times that were date-times are written so, to the
+    microsecond. Times of a log with an ``origin`` are written to the nanosecond.
+
+    Parameters
+    ----------
+    messages : Messages
+    path : path
+        As for :func:`read_messages`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> log = Messages(arrivals=[0], departures=[1], senders=("ann",), receivers=("x",), truth=[0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "log.csv")
+    ...     write_messages(log, path)
+    ...     print(path.read_text())
+    time,direction,user,behaviour,message
+    0.0,in,ann,,1
+    1.0,out,,x,1
+    """
+    from anonymatch.mixes.formats.message_tables import suffix_of
+
+    check_messages(messages)
+    target = as_path(path)
+    suffix, packed = suffix_of(target)
+    with unfinished_stream(target, packed=packed) as stream:
+        put_frame(_frame(messages, suffix=suffix), suffix, stream)
+
+
+def _tables(
+    path: str | os.PathLike[str],
+    departures: str | os.PathLike[str] | None,
+    names: Mapping[str, str],
+) -> list[Table]:
+    """The table of both directions, or of messages in and of messages out."""
+    from anonymatch.mixes.formats import message_tables
+
+    first = as_path(path)
+    if departures is None:
+        needed = (("time", "entered"), ("direction", "left"))
+        table = message_tables.load(first, needed, names=names)
+        there = set(table.frame.columns)
+        if {"entered", "left"} <= there and not {"time", "direction"} <= there:
+            _check_names(table, (_IN, _OUT))
+            return table.packet_ends()
+        _check_pairs(table, there)
+        _check_names(table, (_IN, _OUT))
+        return [table]
+    files = (first, _IN), (as_path(departures), _OUT)
+    tables = [message_tables.load(each, (("time",),), names=names) for each, _ in files]
+    for table, (_, side) in zip(tables, files, strict=True):
+        _check_names(table, (side,))
+    return tables
+
+
+def _check_pairs(table: Table, there: set[str]) -> None:
+    """Refuse a table with one end of a packet alone, or with a time and no direction."""
+    for name, other in (
+        ("entered", "left"),
+        ("left", "entered"),
+        ("time", "direction"),
+        ("direction", "time"),
+    ):
+        if name in there and other not in there:
+            raise InputError(
+                f"it has a column of {name!r} and none of {other!r}; the columns are "
+                f"{listed(table.columns)}; name it with ",
+                Argument("columns", f"{other}=COLUMN"),
+            ).about(table.path)
+
+
+def _check_names(table: Table, sides: Sequence[tuple[str, ...]]) -> None:
+    """Refuse names that one direction lacks, or that may be in columns called otherwise.
+
+    A log without any names is complete: its messages have numbers.
+    """
+    from anonymatch.mixes.formats.message_tables import suggested_columns
+
+    there = set(table.frame.columns)
+    missing = [side[0] for side in sides if not there & set(side)]
+    found = {name: one for name in missing for one in table.ignored if alike(name, one)}
+    found = suggested_columns(table.ignored, missing) | found
+    packets = {"entered", "left"} <= there
+    if not missing or (not found and (packets or len(missing) == len(sides))):
+        return
+    pairs = ",".join(f"{name}={found.get(name, 'COLUMN')}" for name in missing)
+    raise InputError(
+        f"no column {' or '.join(map(repr, missing))}; the columns are {listed(table.columns)}; "
+        "name them with ",
+        Argument("columns", pairs),
+    ).about(table.path)
+
+
+def _side(
+    table: Table, rows: Rows, clock: Clock, origin: float, columns: tuple[str, ...], noun: str
+) -> tuple[_LogSide, list[str]]:
+    """The messages in these rows, and notes."""
+    from anonymatch.mixes.formats import message_columns
+
+    if not len(rows):
+        raise InputError(f"no row has the direction {noun}; add the messages {noun}").about(
+            table.path
+        )
+    notes, times = [], clock.times[rows]
+    unnamed = not any(table.column(name) is not None for name in columns)
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        line = table.position(int(rows[back[0] + 1]))
+        came, then = (in_words(time, clock.dates, origin) for time in times[back[0] : back[0] + 2])
+        notes.append(
+            f"{line}: the time goes back, from {came.removesuffix(' s')} to {then}; "
+            f"messages {noun} were sorted by time"
+        )
+        order = np.argsort(times, kind="stable")
+        rows, times = rows[order], times[order]
+    names = _numbers(noun, len(rows)) if unnamed else message_columns.names(table, columns, rows)
+    flags = message_columns.flags(table, rows)
+    side = _LogSide(table, rows, times, names, flags, clock.dates, origin)
+    return side, notes if unnamed else notes + _repeats(side, noun)
+
+
+def _numbers(noun: str, rows: int) -> pl.Series:
+    """Names of messages that have none: in 1, in 2, and so on, in order of time."""
+    import polars as pl
+
+    return f"{noun} " + pl.Series(np.arange(1, rows + 1)).cast(pl.String)
+
+
+def _repeats(side: _LogSide, noun: str) -> list[str]:
+    """A note on messages of one time and one name."""
+    import polars as pl
+
+    same = np.diff(side.times) == 0.0
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    messages = pl.DataFrame(
+        [pl.Series("time", side.times[tied]), side.names.gather(tied).alias("name")]
+    )
+    message = side.table.column("message")
+    if message is not None:
+        messages = messages.with_columns(message.gather(side.rows[tied]).alias("message"))
+    again = (~messages.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
+    if not len(again):
+        return []
+    line = side.table.position(int(side.rows[tied[int(again[0])]]))
+    repeats = "repeats" if len(again) == 1 else "repeat"
+    who = several(len(again), "message")
+    return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
+
+
+def _truth(came: _LogSide, left: _LogSide) -> npt.NDArray[np.int64] | None:
+    """The message out of each message in, by the column ``message`` of both."""
+    import polars as pl
+
+    from anonymatch.graph import factorise
+
+    known, ids = [], []
+    for side in (came, left):
+        column = side.table.column("message")
+        if column is None:
+            return None
+        given = column.gather(side.rows).cast(pl.String)
+        known.append(given.is_not_null().arg_true().to_numpy())
+        ids.append(given.gather(known[-1]))
+    codes = np.split(factorise(pl.concat(ids))[0], [len(ids[0])])
+    for side, rows, some, numbers in zip((came, left), known, ids, codes, strict=True):
+        if (np.bincount(numbers) > 1).any():
+            _refuse_twice(side, side.rows[rows], some)
+    departures = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
+    departures[codes[1]] = known[1]
+    truth = np.full(len(came.rows), -1, dtype=np.int64)
+    truth[known[0]] = departures[codes[0]]
+    _check_order(came, left, truth)
+    return truth
+
+
+def _refuse_twice(side: _LogSide, rows: Rows, ids: pl.Series) -> NoReturn:
+    at = int((~ids.is_first_distinct()).arg_true()[0])
+    first = int((ids == ids[at]).arg_true()[0])
+    twice = rows[[first, at]].tolist()
+    side.table.refuse(
+        max(twice),
+        f"message {quoted(ids[at])} is there twice on one side, first in "
+        f"{side.table.where(int(side.table.row_of[min(twice)]))}; keep one",
+    )
+
+
+def _check_order(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
+    known = np.flatnonzero(truth >= 0)
+    early = known[left.times[truth[known]] < came.times[known]]
+    if len(early):
+        at = int(early[0])
+        end = int(truth[at])
+        left.table.refuse(
+            int(left.rows[end]),
+            f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
+            f"comes in at {came.moment(at)}{_also(len(early))}; check the clocks",
+        )
+    _check_flags(came, left, truth)
+
+
+def _check_flags(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
+    """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
+    known = np.flatnonzero(truth >= 0)
+    ends = truth[known]
+    none = np.zeros(len(known), dtype=np.bool_)
+    gone = none if came.flags is None else came.flags[known]
+    hidden = none if left.flags is None else left.flags[ends]
+    for side, wrong, word in (
+        (came, known[gone & ~hidden], "never comes out"),
+        (left, ends[hidden & ~gone], "is nobody's"),
+    ):
+        if len(wrong):
+            side.table.refuse(
+                int(side.rows[int(wrong[0])]),
+                f"the message {word} by its flag, but its number is on the other side too, "
+                "unflagged; flag both rows of a dummy that goes all the way, or neither",
+            )
+
+
+def _also(messages: int) -> str:
+    """How many more messages the same is wrong with."""
+    return f", and so do {messages - 1} more" if messages > 1 else ""
+
+
+def _unit_notes(table: Table, times: Floats, unit: str | None) -> list[str]:
+    """A note on numbers that would be times of our days in a smaller unit than seconds."""
+    hint = unit_hint(times) if unit is None else None
+    return [] if hint is None else [Message(f"{table.path}: ", hint)]
+
+
+def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
+    """The column of times: seconds, or date-times if the log had these."""
+    import polars as pl
+
+    if messages.origin:
+        exact = [nanoseconds_of(time, messages.origin) for time in times.tolist()]
+        if messages.dates is None:
+            return [decimal_text(one) for one in exact]
+        fine = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
+        if not text:
+            return fine.dt.replace_time_zone("UTC") if messages.dates == "UTC" else fine
+        places = 9 if any(one % 1000 for one in exact) else 6
+        return fine.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f" + "Z" * (messages.dates == "UTC"))
+    if messages.dates is None:
+        return times
+    whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
+    if not text:
+        return whole.dt.replace_time_zone("UTC") if messages.dates == "UTC" else whole
+    return whole.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f" + "Z" * (messages.dates == "UTC"))
+
+
+def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
+    """One row a message seen, in order of time, messages in first where times agree."""
+    import polars as pl
+
+    from anonymatch.graph import names_of
+
+    came, left = messages.n_in, messages.n_out
+    text = suffix in (".csv", ".tsv")
+    times = np.concatenate((messages.arrivals, messages.departures))
+    columns: dict[str, Any] = {
+        "time": _moments(messages, times, text=suffix != ".parquet"),
+        "direction": pl.concat(
+            [pl.repeat("in", came, eager=True), pl.repeat("out", left, eager=True)]
+        ),
+    }
+    for noun, names, before, after in (
+        ("user", messages.senders, 0, left),
+        ("behaviour", messages.receivers, came, 0),
+    ):
+        named = names_of(names, noun, text=text)
+        gaps = (pl.Series(noun, [None] * gap, dtype=named.dtype) for gap in (before, after))
+        columns[noun] = pl.concat([next(gaps), named, next(gaps)])
+    if messages.truth is not None:
+        known = np.flatnonzero(messages.truth >= 0)
+        numbers = np.zeros(came + left, dtype=np.int64)
+        numbers[known] = numbers[came + messages.truth[known]] = known + 1
+        columns["message"] = pl.Series(numbers).replace(0, None)
+    for name, flags, begin in (("cover", messages.cover, came), ("lost", messages.lost, 0)):
+        if flags is not None:
+            whole = np.zeros(came + left, dtype=np.bool_)
+            whole[begin : begin + len(flags)] = flags
+            marked = np.zeros(came + left, dtype=np.bool_)
+            marked[begin : begin + len(flags)] = True
+            columns[name] = pl.select(pl.when(pl.Series(marked)).then(pl.Series(whole))).to_series()
+    order = np.argsort(times, kind="stable")
+    return pl.DataFrame(columns)[order]
+
+
+def put_frame(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
+    """Write a table in the format of a suffix."""
+    if suffix == ".parquet":
+        frame.write_parquet(stream)
+    elif suffix == ".jsonl":
+        frame.write_ndjson(stream)
+    else:
+        frame.write_csv(stream, separator="," if suffix == ".csv" else "\t")
+
+
+def _messages(path: Path, options: ReadOptions) -> Messages:
+    return read_messages(path, options.departures, unit=options.unit, columns=options.columns)
+
+
+FORMAT: SourceFormat = SourceFormat(
+    text="a message log: times, directions and names; needs a law", messages=_messages
+)

@@ -1,0 +1,115 @@
+"""Laws: how long a mix holds messages back.
+
+=====================  ===========================================================================
+``window:1,5``         a delay from 1 to 5 seconds (also ``uniform:1,5``)
+``exponential:2``      one mix with delays without memory, 2 seconds on average: a Poisson or
+                       stop-and-go mix (also ``exp:2``, ``poisson:2``, ``sg:2``)
+``erlang:3,0.5``       3 such mixes in a row, half a second on average in each: a path through
+                       Loopix or Nym (also ``loopix:3,0.5``, ``gamma:3,0.5``)
+``hops:0.5,1,2``       the same with a mean for each of two to four hops
+``lognormal:5,0.5``    a delay whose log is normal: 5 seconds on average, sigma 0.5 (also
+                       ``log-normal:5,0.5``; ``lognormal:5,0.5,2``: 2 seconds on top)
+``measured:FILE``      delays as those in a file: seconds, one a line or a column ``delay``
+``threshold:10``       a mix that waits for 10 messages and sends them on together (also
+                       ``batch:10``)
+``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
+``pool:100,10``        a mix that waits for 110 messages, sends on 100 of them, and keeps 10
+``timed-pool:60,10``   a mix that sends on every 60 seconds all but 10
+``binomial:60,0.5``    a mix that every 60 seconds flips a coin for each message: it leaves or stays
+``cottrell:60,10,0.6`` the same, so that 10 stay on average, and at least 40 in 100
+=====================  ===========================================================================
+
+Numbers are seconds a message is held on average, never rates a second. Seconds that every message
+spends on links stand before the law: ``0.1+erlang:3,0.5`` (:class:`Linked`). Any other law is a
+function of the delay, in Python: :class:`Free`. A law is a value with methods; ``law.py`` says
+which.
+"""
+
+from anonymatch.mixes.laws.exponential import MOST_HOPS, Erlang, Exponential
+from anonymatch.mixes.laws.flushes import (
+    Binomial,
+    Cottrell,
+    FlushLaw,
+    Pool,
+    Threshold,
+    Timed,
+    TimedPool,
+)
+from anonymatch.mixes.laws.free import Free
+from anonymatch.mixes.laws.guessing import LawGuess, delay_log_density, guess_law, law_text
+from anonymatch.mixes.laws.guessing_flushes import guess_flushes
+from anonymatch.mixes.laws.hops import Hops
+from anonymatch.mixes.laws.law import (
+    LATE,
+    LAWS,
+    DelayLaw,
+    Law,
+    Parameter,
+    PassageWork,
+    Traffic,
+    check_law,
+    law_examples,
+    law_name,
+    law_usage,
+    parse_law,
+    register,
+)
+from anonymatch.mixes.laws.linked import Linked
+from anonymatch.mixes.laws.lognormal import LogNormal
+from anonymatch.mixes.laws.measured import Measured
+from anonymatch.mixes.laws.wide import wide_links
+from anonymatch.mixes.laws.window import Window
+
+__all__ = [
+    "LATE",
+    "LAWS",
+    "MOST_HOPS",
+    "Binomial",
+    "Cottrell",
+    "DelayLaw",
+    "Erlang",
+    "Exponential",
+    "FlushLaw",
+    "Free",
+    "Hops",
+    "Law",
+    "LawGuess",
+    "Linked",
+    "LogNormal",
+    "Measured",
+    "Parameter",
+    "PassageWork",
+    "Pool",
+    "Threshold",
+    "Timed",
+    "TimedPool",
+    "Traffic",
+    "Window",
+    "check_law",
+    "delay_log_density",
+    "guess_flushes",
+    "guess_law",
+    "law_examples",
+    "law_name",
+    "law_text",
+    "law_usage",
+    "parse_law",
+    "register",
+    "wide_links",
+]
+
+for _law in (
+    Window,
+    Exponential,
+    Erlang,
+    Hops,
+    LogNormal,
+    Measured,
+    Threshold,
+    Timed,
+    Pool,
+    TimedPool,
+    Binomial,
+    Cottrell,
+):
+    register(_law)

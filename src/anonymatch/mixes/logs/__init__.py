@@ -1,0 +1,1 @@
+"""Message logs: arrivals, departures and their conditions."""

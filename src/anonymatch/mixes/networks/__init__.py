@@ -1,0 +1,1 @@
+"""Networks of mixes whose links are observed."""

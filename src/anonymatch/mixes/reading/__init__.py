@@ -1,0 +1,1 @@
+"""What a file contains, and how it is read."""

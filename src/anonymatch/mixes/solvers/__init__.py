@@ -1,0 +1,1 @@
+"""Solvers: which departure belongs to which message."""

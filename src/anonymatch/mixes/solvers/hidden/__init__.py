@@ -1,0 +1,1 @@
+"""One exponential mix with losses and cover."""

@@ -1,0 +1,1 @@
+"""Networks in which every link is observed."""

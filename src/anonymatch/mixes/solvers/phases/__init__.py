@@ -1,0 +1,1 @@
+"""Several hops of which only the ends are observed."""

@@ -1,0 +1,1 @@
+"""Chains over matchings of wide logs."""

@@ -1,0 +1,1 @@
+"""Logs drawn at random."""

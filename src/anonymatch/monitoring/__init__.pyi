@@ -1,0 +1,27 @@
+"""Anonymity of mixes that run: from how many packets are inside them, coarse enough to be told."""
+
+from anonymatch.monitoring.exporter import (
+    Exporter as Exporter,
+    METRICS as METRICS,
+    address_named as address_named,
+)
+from anonymatch.monitoring.figures import (
+    MixFigures as MixFigures,
+    NetworkFigures as NetworkFigures,
+    Report as Report,
+    coarse as coarse,
+)
+from anonymatch.monitoring.lines import (
+    reports_of_lines as reports_of_lines,
+)
+from anonymatch.monitoring.prometheus import (
+    Prometheus as Prometheus,
+    reports_of_prometheus as reports_of_prometheus,
+)
+from anonymatch.monitoring.windows import (
+    Alarm as Alarm,
+    Gauge as Gauge,
+    LEAST_PACKETS as LEAST_PACKETS,
+    LEAST_SECONDS as LEAST_SECONDS,
+    Windows as Windows,
+)

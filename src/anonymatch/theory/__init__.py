@@ -1,0 +1,1 @@
+"""The paper: designs, attacks and its claims."""
