@@ -15,8 +15,8 @@ from anonymatch.reporting.drawings.anonymity_sets import sets
 from anonymatch.reporting.drawings.graphs import bipartite, exposure
 from anonymatch.reporting.drawings.matrices import matrix, permutations
 from anonymatch.reporting.drawings.networks import network
+from anonymatch.reporting.html.document import Panel
 from anonymatch.reporting.paper_panels import (
-    Panel,
     PaperFigure,
     alone,
     attacked,

@@ -9,18 +9,8 @@ from fractions import Fraction
 from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, matchings
 from anonymatch.graph import Graph
-from anonymatch.reporting.charts import EmbeddedChart
-from anonymatch.reporting.drawings.svg import Picture
+from anonymatch.reporting.html.document import Panel
 from anonymatch.theory.attacks import exposures
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A picture or chart with a line below it; ``graph`` is what was counted for that line."""
-
-    picture: Picture | EmbeddedChart
-    caption: str
-    graph: Graph | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
