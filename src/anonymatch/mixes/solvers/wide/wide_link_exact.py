@@ -28,6 +28,7 @@ _ROW_SECONDS = 1e-4  # per row
 _MOST_STEPS = 1e7  # of which each takes 8 bytes
 _BITS = 62  # of a key: columns taken, and numbers of pairs and of lost rows
 _SHARE = 0.5  # of the budget
+_TIE = 1e-12  # probabilities closer than this, relatively, are equal: the first is the guess
 _POSSIBLE = 1e-12
 _ROUNDING = 2.0**-50
 
@@ -250,7 +251,7 @@ def exact_links(
         if not departed[i] > 0.0:
             continue
         given = own / departed[i]
-        best = int(own.argmax())
+        best = int(np.argmax(own >= own.max() * (1.0 - _TIE)))
         guess[i] = int(band.first[i]) + best
         allowed[i] = int((given > _POSSIBLE).sum())
         figures["largest"][i] = own[best]
@@ -261,7 +262,7 @@ def exact_links(
         if groups is not None:
             which = groups[int(band.first[i]) : int(band.last[i])]
             together = np.bincount(which, weights=given).astype(np.float64)
-            group_guess[i] = int(together.argmax())
+            group_guess[i] = int(np.argmax(together >= together.max() * (1.0 - _TIE)))
             figures["group"][i] = float(together.max()) * departed[i]
             figures["group_shannon"][i] = max(float(entropy_terms(together).sum()), 0.0)
     counted = np.ones(size, dtype=np.bool_) if edge is None or edge.all() else ~edge
