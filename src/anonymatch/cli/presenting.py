@@ -23,21 +23,25 @@ def present(
     report: Report,
     *,
     title: str = "",
-    gates: Sequence[Gate] | None = None,
+    gates: Sequence[Gate] = (),
     top: int = 10,
     record: json_output.Record | None = None,
+    instead: str | None = None,
     html: Path | None = None,
 ) -> None:
-    """Print a report, or its ``record`` as JSON, and write it as a page."""
-    from anonymatch.reporting import report_screen, write_report_html
-
+    """Print a report, or its ``record`` as JSON, or a text ``instead``; also write it as a page."""
     if html is not None:
+        from anonymatch.reporting import write_report_html
+
         command = shlex.join(["anonymatch", *sys.argv[1:]])
-        write_report_html(report.run_by(command), html, gates=gates or ())
-    if record is None:
-        show(*report_screen(report, title=title, gates=gates or (), top=top, say=option))
+        write_report_html(report.run_by(command), html, gates=gates)
+    if record is not None:
+        json_output.print_json(record)
+    elif instead is not None:
+        sys.stdout.write(instead)
     else:
-        judged = {} if gates is None else {"gates": [gate.to_dict() for gate in gates]}
-        json_output.print_json(record | judged)
+        from anonymatch.reporting import report_screen
+
+        show(*report_screen(report, title=title, gates=gates, top=top, say=option))
     if html is not None:
         note(f"wrote {html}")

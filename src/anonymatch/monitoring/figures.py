@@ -9,7 +9,7 @@ from typing import Any
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.planning import Network, simulated_bits
 
-__all__ = ["ASSUMPTION", "MixFigures", "NetworkFigures", "Report", "coarse"]
+__all__ = ["ASSUMPTION", "MixFigures", "NetworkFigures", "Window", "coarse"]
 
 ASSUMPTION = "assumes Poisson between samples"
 ATTACKER = "sees every link"
@@ -136,7 +136,7 @@ class NetworkFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Window:
     """What is told at the end of a window.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
-from anonymatch.monitoring.figures import Report
+from anonymatch.monitoring.figures import Window
 from anonymatch.monitoring.windows import Gauge, Windows
 
 __all__ = ["reports_of_lines"]
@@ -20,7 +20,7 @@ _NEEDED = ("time", "mix", "inside")
 _KEYS = (*_NEEDED, "rate")
 
 
-def reports_of_lines(stream: BinaryIO, windows: Windows) -> Iterator[Report]:
+def reports_of_lines(stream: BinaryIO, windows: Windows) -> Iterator[Window]:
     """A report at the end of each window; time is what the lines say.
 
     Raises

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.interval import Interval
@@ -486,21 +485,22 @@ class NetworkPlan(Summarised):
             with as much cover as the chosen setting has; or delay against packets a message for
             the same anonymity.
         """
-        from anonymatch.planning.charts import plan_charts
+        from anonymatch.planning.report import plan_report
         from anonymatch.reporting.charts import named_chart
 
-        return named_chart(plan_charts(self), name, "this plan")
+        return named_chart(plan_report(self, half_life=False).drawings(), name, "this plan")
 
     def report(self, path: str | PathLike[str]) -> None:
         """A page in HTML with its charts."""
-        from anonymatch.reporting import plan_html, write_html
+        from anonymatch.planning.report import plan_report
+        from anonymatch.reporting import write_report_html
 
-        write_html(plan_html(self), Path(path))
+        write_report_html(plan_report(self), path)
 
     def _figures(self) -> Figures:
-        from anonymatch.planning.wording import plan_figures
+        from anonymatch.planning.report import plan_report
 
-        return plan_figures(self, half_life=False)
+        return plan_report(self, half_life=False).lines()
 
     def __str__(self) -> str:
         return self.verdict

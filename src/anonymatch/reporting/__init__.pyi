@@ -54,9 +54,6 @@ from anonymatch.reporting.html.paper import (
     paper_html as paper_html,
     paper_summary as paper_summary,
 )
-from anonymatch.reporting.html.plan import (
-    plan_html as plan_html,
-)
 from anonymatch.reporting.html.tables import (
     table as table,
 )

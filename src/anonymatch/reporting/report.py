@@ -190,8 +190,8 @@ class Table:
     key, title, section : str
     columns : sequence of Column
     rows : sequence of sequences of Cell
-    noun : str
-        What a row is, in the line on rows that are not shown.
+    noun, nouns : str
+        What a row is, in the line on rows that are not shown; the plural if it is irregular.
     total : int
         Number of rows if not all are here; 0 otherwise.
     brief : sequence of int
@@ -206,13 +206,17 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     section: str = ""
     noun: str = "row"
+    nouns: str = ""
     total: int = 0
     brief: Sequence[int] = ()
     advice: str = ""
     prominence: Prominence = Prominence.MAIN
 
-    def left_out(self, shown: int) -> int:
-        return max(self.total, len(self.rows)) - shown
+    def left_out(self, shown: int) -> str:
+        """Return the number of rows that are not shown, in words; empty if there are none."""
+        more = max(self.total, len(self.rows)) - shown
+        several = f"more {self.nouns or self.noun + 's'}"
+        return numbers.plural(more, f"more {self.noun}", several) if more > 0 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -296,6 +300,11 @@ class Report:
     notes: Sequence[Note] = ()
     sections: Sequence[Section] = ()
     provenance: Provenance = Provenance()
+
+    def lines(self) -> list[tuple[str, str, str]]:
+        """Return title, value and meaning of each main figure."""
+        main = (each for each in self.figures if each.prominence is Prominence.MAIN)
+        return [(each.title, each.text, each.meaning) for each in main]
 
     def figure(self, key: str) -> Figure:
         return next(each for each in self.figures if each.key == key)

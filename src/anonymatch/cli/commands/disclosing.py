@@ -165,7 +165,7 @@ def rounds(
     gates = judge(report, thresholds)
     if csv is not None:
         saving.save(result.profiles.to_dict(as_series=True), csv)
-    record = json_output.rounds_record(result) if options.json else None
+    record = json_output.rounds_record(result, gates) if options.json else None
     present(report, title=file.name, gates=gates, top=top, record=record, html=html)
     if csv is not None:
         note(f"wrote {csv}")

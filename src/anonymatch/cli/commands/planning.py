@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +10,12 @@ import typer
 import anonymatch as am
 from anonymatch.base.numbers import amount
 from anonymatch.base.text import as_option
-from anonymatch.cli import json_output, saving
+from anonymatch.cli import saving
 from anonymatch.cli.app import app
-from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.console import MISSED, note, watch
 from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, above_zero, command, from_zero, option, whole
+from anonymatch.cli.presenting import present
 
 __all__: list[str] = []
 
@@ -220,7 +219,8 @@ def plan(
     intervals; and the ceiling that no mix exceeds. The attacker
     sees every link.
     """
-    from anonymatch.planning import plan_charts
+    from anonymatch.planning import plan_report, plan_thresholds
+    from anonymatch.reporting import judge
 
     saving.check_target(csv)
     result = watch(
@@ -257,24 +257,15 @@ def plan(
     written = None if emit is None else result.emit(emit)
     if csv is not None:
         saving.save(result.settings.to_dict(as_series=True), csv)
-    if html is not None:
-        from anonymatch.reporting import plan_html, write_html
-
-        command = shlex.join(["anonymatch", *sys.argv[1:]])
-        write_html(plan_html(result, command=command), html)
-    if options.json:
-        json_output.print_json(result.to_dict())
-    elif written is not None:
-        typer.echo(written, nl=False)
+    report = plan_report(result, half_life=not options.json and written is None)
+    gates = judge(report, plan_thresholds(result)) if report.figures else ()
+    record = result.to_dict() if options.json else None
+    present(report, gates=gates, record=record, instead=written, html=html)
+    if written is not None and not options.json:
         _emitted_notes(result, emit)
-    else:
-        from anonymatch.cli.screens import plan
-
-        show(*plan.plan_screen(result))
-    for path in (csv, html):
-        if path is not None:
-            note(f"wrote {path}")
-    drawn.write(plan_charts(result))
+    if csv is not None:
+        note(f"wrote {csv}")
+    drawn.write(report.drawings())
     return MISSED if require and not result.met else None
 
 

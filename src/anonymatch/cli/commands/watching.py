@@ -11,11 +11,12 @@ import typer
 from anonymatch.base.errors import InputError
 from anonymatch.cli import json_output
 from anonymatch.cli.app import app
-from anonymatch.cli.console import DONE, MISSED, note, show
+from anonymatch.cli.console import DONE, MISSED, note
 from anonymatch.cli.options import Options, above_zero, command, from_zero, option
+from anonymatch.cli.presenting import present
 
 if TYPE_CHECKING:
-    from anonymatch.monitoring import Report, Windows
+    from anonymatch.monitoring import Window, Windows
 
 __all__: list[str] = []
 
@@ -152,7 +153,7 @@ def _reports(
     rate: str | None,
     mix_label: str | None,
     once: bool,
-) -> Iterator[Report]:
+) -> Iterator[Window]:
     """Reports from where they come from; what was given and has no use there is refused."""
     from anonymatch.monitoring import Prometheus, reports_of_lines, reports_of_prometheus
 
@@ -182,11 +183,8 @@ def _reports(
     )
 
 
-def _tell(report: Report, as_json: bool) -> None:
-    if as_json:
-        json_output.print_json(json_output.plain(report.to_dict()))
-    else:
-        from anonymatch.cli.screens import watch
+def _tell(window: Window, as_json: bool) -> None:
+    from anonymatch.monitoring import watch_report
 
-        show(*watch.watch_screen(report))
+    present(watch_report(window), record=json_output.plain(window.to_dict()) if as_json else None)
     sys.stdout.flush()

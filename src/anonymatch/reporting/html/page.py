@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 
 from anonymatch._native import version
-from anonymatch.base.numbers import plural
 from anonymatch.reporting import report as model
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.drawings.profiles import profile_matrix
@@ -115,7 +114,7 @@ def _table(table: Table) -> HtmlTable:
         for row in table.rows[:_ROWS]
     )
     more = table.left_out(len(rows))
-    return HtmlTable(heads, rows, f"and {plural(more, f'more {table.noun}')}" if more else "")
+    return HtmlTable(heads, rows, f"and {more}" if more else "")
 
 
 def _method(report: Report) -> Section:
