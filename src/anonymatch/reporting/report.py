@@ -5,6 +5,7 @@ A problem words its result once, as a :class:`Report`. Renderers know this modul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -149,6 +150,13 @@ class Figure:
         if self.shown:
             return self.shown
         return (self.unknown or "not known") if self.value is None else self.unit.span(self.value)
+
+    def to_dict(self) -> dict[str, float | None] | None:
+        """Return the value and its ends; None for infinite ends, and if nothing is known."""
+        if self.value is None:
+            return None
+        ends = {"value": self.value.value, "low": self.value.low, "high": self.value.high}
+        return {name: end if math.isfinite(end) else None for name, end in ends.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +323,16 @@ class Report:
     def drawings(self) -> dict[str, Callable[[], Any]]:
         """Return what draws each chart that can be a file, by key."""
         return {chart.key: chart.draw for chart in self.charts if chart.file}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the headline, and each figure by its key."""
+        return {
+            "title": self.title,
+            "attacker": self.attacker,
+            "headline": " ".join(filter(None, self.headline)),
+            "figures": {each.key: each.to_dict() for each in self.figures},
+            "notes": [note.text for note in self.notes if not note.section],
+        }
 
     def run_by(self, command: str | None) -> Report:
         """Return the same report with the command that made it."""

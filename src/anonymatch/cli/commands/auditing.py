@@ -17,6 +17,7 @@ from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, command, option, size, whole
+from anonymatch.cli.presenting import answer
 from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 from anonymatch.mixes import has_rounds
 from anonymatch.running import Progress
@@ -108,7 +109,20 @@ def audit(
     ground truth, the calibration of the probabilities is checked.
     """
     from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, parse_gates
+    from anonymatch.problems import detected
 
+    problem = detected(file)
+    if problem is not None:
+        return answer(
+            problem,
+            file,
+            options,
+            fail_under=fail_under or (),
+            fail_over=fail_over or (),
+            strict=strict,
+            top=top,
+            html=html,
+        )
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
     reading.check(1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+import numpy as np
+
 from anonymatch._native import version
 from anonymatch.reporting import report as model
 from anonymatch.reporting.charts import embedded
@@ -60,7 +62,11 @@ def report_sections(report: Report, *, gates: Sequence[Gate] = ()) -> tuple[Sect
 def drawn_matrix(matrix: Matrix) -> Picture:
     """Return a matrix of probabilities as a picture."""
     return profile_matrix(
-        matrix.values, matrix.rows, matrix.columns, title=matrix.title, truth=matrix.marked
+        np.asarray(matrix.values),
+        matrix.rows,
+        matrix.columns,
+        title=matrix.title,
+        truth=matrix.marked,
     )
 
 
