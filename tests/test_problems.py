@@ -79,7 +79,7 @@ def toy_report(audit: ToyAudit) -> Report:
         ),
         notes=(Note(text="Toys are small."),),
         sections=(Section("toys", "All toys"),),
-        provenance=Provenance(sentence="Computed by hand.", caveats=("Toys break.",)),
+        provenance=Provenance(sentences=("Computed by hand.",), caveats=("Toys break.",)),
     )
 
 

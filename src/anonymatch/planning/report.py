@@ -101,7 +101,7 @@ def plan_report(plan: NetworkPlan, *, half_life: bool = True) -> Report:
             Section("trade", "Delay against cover"),
         ),
         provenance=Provenance(
-            sentence=f"Seed {plan.seed}.",
+            sentences=(f"Seed {plan.seed}.",),
             facts=(
                 ("settings tried", str(_tried(plan))),
                 ("confidence", percent(plan.confidence)),

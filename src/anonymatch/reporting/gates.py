@@ -39,6 +39,10 @@ class Gate:
         return self.figure.key
 
     @property
+    def title(self) -> str:
+        return self.figure.title
+
+    @property
     def _at_most(self) -> bool:
         return self.figure.better is Better.LOWER
 

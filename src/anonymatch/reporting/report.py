@@ -23,6 +23,7 @@ __all__ = [
     "SHARE",
     "Basis",
     "Better",
+    "Candidates",
     "Cell",
     "Chart",
     "Column",
@@ -50,11 +51,12 @@ class Better(Enum):
 
 
 class Prominence(Enum):
-    """Where an entry appears: the terminal shows everything but details."""
+    """Where an entry appears: pages and the terminal show main entries."""
 
     HEADLINE = 0  # in the headline already: cards on pages, no line on the terminal
     MAIN = 1
     DETAIL = 2  # pages only
+    BRIEF = 3  # terminal only: pages show the same in other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,12 @@ class Figure:
     better : Better
     prominence : Prominence
     basis : Basis
+    group : str
+        Heading of its cards on a page.
     shown : str
         The value in words, in place of the number with its unit.
+    sure : str
+        How sure it is; empty if it is exact.
     unknown : str
         Why there is no value.
     doubt : str
@@ -133,7 +139,9 @@ class Figure:
     better: Better = Better.NEITHER
     prominence: Prominence = Prominence.MAIN
     basis: Basis = Basis()
+    group: str = ""
     shown: str = ""
+    sure: str = ""
     unknown: str = ""
     doubt: str = ""
     short: str = ""
@@ -206,6 +214,12 @@ class Table:
         Rows that the terminal shows; empty if it shows the first ones.
     advice : str
         How to see all rows, after the line on rows that are not shown.
+    caption : str
+        What pages print above the table.
+    sortable : bool
+        Whether pages let readers sort and search it.
+    linked : tuple of str and int, or None
+        Chart whose selected range filters the rows of a sortable table, and the column.
     """
 
     key: str
@@ -218,6 +232,9 @@ class Table:
     total: int = 0
     brief: Sequence[int] = ()
     advice: str = ""
+    caption: str = ""
+    sortable: bool = False
+    linked: tuple[str, int] | None = None
     prominence: Prominence = Prominence.MAIN
 
     def left_out(self, shown: int) -> str:
@@ -239,10 +256,21 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Chart:
-    """A chart that is drawn on demand: a Vega-Altair chart, or a :class:`Matrix`.
+class Candidates:
+    """A graph of candidates, for renderers that can draw; ``certain`` pairs are marked."""
 
-    A chart with ``file`` is written by ``--figures`` under its key.
+    title: str
+    graph: Any
+    certain: Sequence[tuple[object, object]] = ()
+    names: tuple[str, str] = ("users", "behaviours")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chart:
+    """A chart that is drawn on demand: Vega-Altair, a :class:`Matrix` or :class:`Candidates`.
+
+    A chart with ``file`` is written by ``--figures`` under its key. Without a caption, pages
+    print the description of the picture.
     """
 
     key: str
@@ -273,9 +301,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """How a result was computed: one sentence, and facts by name."""
+    """How a result was computed: sentences for the terminal, and facts by name for pages."""
 
-    sentence: str = ""
+    sentences: Sequence[str] = ()
     facts: Sequence[tuple[str, str]] = ()
     caveats: Sequence[str] = ()
     command: str | None = None
@@ -311,7 +339,8 @@ class Report:
 
     def lines(self) -> list[tuple[str, str, str]]:
         """Return title, value and meaning of each main figure."""
-        main = (each for each in self.figures if each.prominence is Prominence.MAIN)
+        shown = (Prominence.MAIN, Prominence.BRIEF)
+        main = (each for each in self.figures if each.prominence in shown)
         return [(each.title, each.text, each.meaning) for each in main]
 
     def figure(self, key: str) -> Figure:

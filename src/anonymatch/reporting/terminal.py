@@ -58,17 +58,15 @@ def report_screen(
     screen = [heading(name(f"{title or report.title}{subject}"))]
     if headline := " ".join(filter(None, report.headline)):
         screen.append(paragraph(headline))
+    if report.attacker:
+        screen.append(paragraph(report.attacker))
     if gates:
         screen.append(bullets("Thresholds:", [gate.text for gate in gates]))
     if lines := report.lines():
         screen.append(figures(lines))
-    for key in ("", *(section.key for section in report.sections)):
+    for key in (*(section.key for section in report.sections), ""):
         screen += _section(report, key, top, say)
-    if report.attacker:
-        screen.append(paragraph(report.attacker))
-    if report.provenance.sentence:
-        screen.append(paragraph(report.provenance.sentence))
-    return screen
+    return screen + [paragraph(text) for text in report.provenance.sentences if text]
 
 
 def _section(
