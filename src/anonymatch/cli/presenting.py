@@ -15,7 +15,7 @@ from anonymatch.cli.words import option
 if TYPE_CHECKING:
     from anonymatch.cli.options import Options
     from anonymatch.problems import Problem
-    from anonymatch.reporting import Gate
+    from anonymatch.reporting import Judged
     from anonymatch.reporting.report import Report
 
 __all__ = ["answer", "present"]
@@ -25,7 +25,7 @@ def present(
     report: Report,
     *,
     title: str = "",
-    gates: Sequence[Gate] = (),
+    gates: Sequence[Judged] = (),
     top: int = 10,
     record: json_output.Record | None = None,
     instead: str | None = None,

@@ -20,18 +20,9 @@ from anonymatch.reporting.errata import (
 )
 from anonymatch.reporting.gates import (
     Gate as Gate,
+    Judged as Judged,
     judge as judge,
     parse_thresholds as parse_thresholds,
-)
-from anonymatch.reporting.html.audit import (
-    AUDIT_SECTIONS as AUDIT_SECTIONS,
-    AuditReport as AuditReport,
-    AuditSection as AuditSection,
-    audit_html as audit_html,
-    audit_sections as audit_sections,
-)
-from anonymatch.reporting.html.comparison import (
-    comparison_html as comparison_html,
 )
 from anonymatch.reporting.html.document import (
     Panel as Panel,

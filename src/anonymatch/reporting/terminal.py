@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from anonymatch.base.text import Argument, Message, as_option, name
-from anonymatch.reporting.gates import Gate
+from anonymatch.reporting.gates import Judged
 from anonymatch.reporting.report import Note, Prominence, Report, Table
 
 __all__ = [
@@ -32,7 +32,7 @@ def report_screen(
     report: Report,
     *,
     title: str = "",
-    gates: Sequence[Gate] = (),
+    gates: Sequence[Judged] = (),
     top: int = 10,
     say: Callable[[Argument], str] = as_option,
 ) -> list[RenderableType]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +11,10 @@ import typer
 import anonymatch as am
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
-from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.console import MISSED, note, watch
 from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, command, option, size, whole
-from anonymatch.cli.presenting import answer
+from anonymatch.cli.presenting import answer, present
 from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 from anonymatch.mixes import has_rounds
 from anonymatch.running import Progress
@@ -108,7 +105,7 @@ def audit(
     Costs are latency and dummy (cover) traffic. If the log has the
     ground truth, the calibration of the probabilities is checked.
     """
-    from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, parse_gates
+    from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, audit_report, parse_gates
     from anonymatch.problems import detected
 
     problem = detected(file)
@@ -148,10 +145,7 @@ def audit(
     gates = am.check_gates(result, thresholds, strict=strict)
     if csv is not None:
         saving.save(result.users.to_dict(as_series=True), csv)
-    if html is not None:
-        from anonymatch.reporting import audit_html, write_html
-
-        write_html(audit_html(result, command=_command(), gates=gates), html)
+    record = None
     if options.json:
         lines = [
             {
@@ -163,15 +157,15 @@ def audit(
             }
             for gate in gates
         ]
-        json_output.print_json(result.to_dict() | {"gates": lines})
+        record = result.to_dict() | {"gates": lines}
+    if record is None or html is not None:
+        missed = {gate.name: gate.threshold for gate in gates if gate.missed}
+        report = audit_report(result, missed=missed, whole=html is not None)
+        present(report, title=result.name, gates=gates, top=top, record=record, html=html)
     else:
-        from anonymatch.cli.screens import audit, release
-
-        screen = audit.audit_screen if result.table is None else release.release_screen
-        show(*screen(result, gates))
-    for path in (csv, html):
-        if path is not None:
-            note(f"wrote {path}")
+        json_output.print_json(record)
+    if csv is not None:
+        note(f"wrote {csv}")
     drawn.write(audit_charts(result))
     return MISSED if any(gate.passed is False for gate in gates) else None
 
@@ -190,7 +184,7 @@ def compare(
     options: Options,
 ) -> None:
     """Which setting is better? Audits side by side. --law once for all, or once for each."""
-    from anonymatch.audits import comparison_charts
+    from anonymatch.audits import comparison_charts, comparison_report
 
     files = list(files)
     if len(files) == 1 and reading.law is not None and len(reading.law) > 1:
@@ -215,18 +209,9 @@ def compare(
         several_laws = files.count(path) > 1 and reading.law is not None and len(reading.law) > 1
         names.append(str(reading.law_of(k)) if several_laws else path.name)
     comparison = am.compare(audits, names)
-    if html is not None:
-        from anonymatch.reporting import comparison_html, write_html
-
-        write_html(comparison_html(comparison, command=_command()), html)
-    if options.json:
-        json_output.print_json(comparison.to_dict())
-    else:
-        from anonymatch.cli.screens import audit
-
-        show(*audit.comparison_screen(comparison))
-    if html is not None:
-        note(f"wrote {html}")
+    record = comparison.to_dict() if options.json else None
+    report = comparison_report(comparison, whole=html is not None)
+    present(report, record=record, html=html)
     drawn.write(comparison_charts(comparison))
 
 
@@ -284,18 +269,13 @@ class _FirstFigures:
         self._file, self._shown = file, False
 
     def __call__(self, release: Release) -> None:
-        from anonymatch.cli.screens.release import first_screen
+        from anonymatch.audits import first_report
 
         if not self._shown:
             self._shown = True
-            show(*first_screen(self._file.name, release))
+            present(first_report(self._file.name, release))
 
     def if_long(self, release: Release) -> None:
         """Show the first figures if matching the remaining pairs may take long."""
         if len(release.indices) >= _LONG:
             self(release)
-
-
-def _command(arguments: Sequence[str] | None = None) -> str:
-    """What was typed, for the report."""
-    return shlex.join(["anonymatch", *(sys.argv[1:] if arguments is None else arguments)])

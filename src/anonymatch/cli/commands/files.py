@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import anonymatch as am
+from anonymatch.base.text import as_option
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
 from anonymatch.cli.reading import FileOptions, graph_of, observe
-from anonymatch.cli.screens import audit
 from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
@@ -284,5 +284,8 @@ _NEXT = (
 
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
-    heading, *rest = audit.audit_screen(result)
+    from anonymatch.audits import audit_report
+
+    report = audit_report(result, whole=False)
+    heading, *rest = terminal.report_screen(report, title=result.name, say=as_option)
     return [heading, terminal.paragraph(_STORY), *rest, terminal.paragraph(_NEXT)]

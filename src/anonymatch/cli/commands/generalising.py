@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anonymatch.base.numbers import plural
 from anonymatch.cli import json_output
-from anonymatch.cli.console import MISSED, note, notes, show, watch
+from anonymatch.cli.console import MISSED, note, notes, watch
 from anonymatch.cli.options import Options
+from anonymatch.cli.presenting import present
 from anonymatch.cli.reading import TableOptions, about
 
 __all__ = ["improve_table"]
@@ -42,13 +42,9 @@ def improve_table(
     if options.json:
         json_output.print_json(json_output.plain(found.to_dict()))
         return None if found.reached else MISSED
-    from anonymatch.cli.screens.release import generalised_screen
+    from anonymatch.audits import improved_report
 
-    show(
-        *generalised_screen(
-            found, f"{file.name}: {plural(release.n_rows, 'row')}", observation.notes
-        )
-    )
+    present(improved_report(found, file.name, observation.notes))
     if out is not None:
         saved = f"saved the changed table in {out}"
         note(saved if found.reached else f"{out} is not written because a target is not reached")

@@ -13,7 +13,7 @@ from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.drawings.matrices import density, heat, matrix
 from anonymatch.reporting.drawings.profiles import profile_matrix
 from anonymatch.reporting.drawings.svg import LARGEST, Picture
-from anonymatch.reporting.gates import Gate
+from anonymatch.reporting.gates import Judged
 from anonymatch.reporting.html.document import (
     Panel,
     Section,
@@ -34,7 +34,7 @@ _ROWS = 200  # of a table
 _DRAWN = 1000  # edges; the picture of more is one of shares
 
 
-def report_html(report: Report, *, gates: Sequence[Gate] = ()) -> str:
+def report_html(report: Report, *, gates: Sequence[Judged] = ()) -> str:
     """Return a report as HTML.
 
     Examples
@@ -48,13 +48,13 @@ def report_html(report: Report, *, gates: Sequence[Gate] = ()) -> str:
 
 
 def write_report_html(
-    report: Report, path: str | os.PathLike[str], *, gates: Sequence[Gate] = ()
+    report: Report, path: str | os.PathLike[str], *, gates: Sequence[Judged] = ()
 ) -> None:
     """Write the page: all of it, or nothing and an InputError."""
     write_html(report_html(report, gates=gates), path)
 
 
-def report_sections(report: Report, *, gates: Sequence[Gate] = ()) -> tuple[Section, ...]:
+def report_sections(report: Report, *, gates: Sequence[Judged] = ()) -> tuple[Section, ...]:
     """Return the sections of that page: the verdict, figures, those of the report, the method."""
     own = (report_section(report, section.key) for section in report.sections)
     made = (_verdict(report, gates), _figures(report), *own, _method(report))
@@ -69,7 +69,7 @@ def drawn_matrix(matrix: Matrix) -> Picture:
     )
 
 
-def _verdict(report: Report, gates: Sequence[Gate]) -> Section:
+def _verdict(report: Report, gates: Sequence[Judged]) -> Section:
     body = render(
         "report_verdict.html",
         headline=[*filter(None, report.headline)],
@@ -79,7 +79,7 @@ def _verdict(report: Report, gates: Sequence[Gate]) -> Section:
     return Section("verdict", "Verdict", body, style=style())
 
 
-def _shade(gate: Gate) -> str:
+def _shade(gate: Judged) -> str:
     """Return the verdict with the right icon: a tick, a cross, or a half if it is open."""
     if gate.passed:
         return "holds"

@@ -12,10 +12,17 @@ from urllib.parse import parse_qsl
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit, Comparison, compare, comparison_charts, figure_text
+from anonymatch.audits import (
+    Audit,
+    Comparison,
+    compare,
+    comparison_charts,
+    comparison_report,
+    figure_text,
+)
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
-from anonymatch.reporting import comparison_html
+from anonymatch.reporting import report_html
 from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, texts
@@ -345,4 +352,5 @@ def _python(inquiries: Sequence[AuditRequest]) -> str:
 
 
 def _save(comparison: Comparison, command: str) -> None:
-    save(comparison_html(comparison, command=command), "comparison.html", "text/html")
+    page = report_html(comparison_report(comparison).run_by(command))
+    save(page, "comparison.html", "text/html")
