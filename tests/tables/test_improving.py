@@ -372,6 +372,7 @@ def test_improve_of_many_different_ranges_keeps_to_its_budget(tmp_path: Path) ->
         tmp_path,
         {"name": [f"p{k}" for k in range(number)], "age": ages},
         {"age": [f"{low}-{high}" for low, high in zip(ages - starts, ages + widths, strict=True)]},
+        budget=0.5,
     )
     release = result.observation.release
     assert release is not None
