@@ -86,6 +86,8 @@ class PlanarProblem:
     def run(self, primes: Sequence[int], *, edges: bool) -> _native.PlanarResidues:
         """One elimination, for a prime a lane."""
         weights = residues(self.weights, primes)
-        result = _native.run_planar(self.plan, primes, weights, edges=edges, cancel=byte_of_work())
+        result = _native.run_residues(
+            self.plan, primes, weights, edges=edges, cancel=byte_of_work()
+        )
         check_work()
         return result

@@ -105,6 +105,8 @@ class TreeProblem:
     def run(self, primes: Sequence[int], *, edges: bool) -> _native.PlanarResidues:
         """One pass through the tree, for a prime a lane."""
         weights = residues(self.weights, primes)
-        result = _native.run_tree(self.plan, primes, weights, edges=edges, cancel=byte_of_work())
+        result = _native.run_residues(
+            self.plan, primes, weights, edges=edges, cancel=byte_of_work()
+        )
         check_work()
         return result
