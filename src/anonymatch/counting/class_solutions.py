@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.blocks.block_classes import BlockClass
-from anonymatch.counting.blocks.offer import Option
-from anonymatch.counting.blocks.solution import shares
+from anonymatch.counting.blocks.solution import Option, shares
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.integers import words_for

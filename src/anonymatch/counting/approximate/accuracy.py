@@ -11,8 +11,7 @@ import numpy as np
 from anonymatch.counting.approximate.estimate import Estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate
 from anonymatch.counting.approximate.nested_bound import exact_matchings, guaranteed
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Budget, Execution
 

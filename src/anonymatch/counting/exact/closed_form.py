@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.integers import product
 
 Floats = npt.NDArray[np.float64]

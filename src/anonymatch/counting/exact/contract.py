@@ -21,8 +21,7 @@ import numpy.typing as npt
 
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.exact import frontier, glynn

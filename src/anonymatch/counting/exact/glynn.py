@@ -16,8 +16,15 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution, shares
+from anonymatch.counting.blocks.solution import (
+    Context,
+    Floats,
+    Objects,
+    Option,
+    Probabilities,
+    Solution,
+    shares,
+)
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders

@@ -18,8 +18,14 @@ from itertools import product as tuples
 import numpy as np
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import (
+    Context,
+    Floats,
+    Objects,
+    Option,
+    Probabilities,
+    Solution,
+)
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.results import log_of
 from anonymatch.running import Execution

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Option
-from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import Objects, Option, Probabilities, Solution
 from anonymatch.counting.integers import product
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges, unchecked_edges
 from anonymatch.counting.blocks.block_classes import BlockClass, Ints, Reduced, SmallClasses, reduce
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Solution
+from anonymatch.counting.blocks.solution import Context, Floats, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.integers import Words
