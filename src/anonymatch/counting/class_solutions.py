@@ -23,8 +23,6 @@ from anonymatch.counting.results import log_of
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
 
-__all__ = ["ClassSolution", "SolutionCost", "solve_classes"]
-
 Floats = npt.NDArray[np.float64]
 
 _HALVE = ("glynn", "subset")  # methods whose cost halves with each user that leaves

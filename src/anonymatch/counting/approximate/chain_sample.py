@@ -16,8 +16,6 @@ from anonymatch.counting.approximate.spare_chain import SPARE_CHAINS, SpareChain
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.running import Execution
 
-__all__ = ["chain_sample"]
-
 Matchings = npt.NDArray[np.int32]
 
 _APART = 5  # times that about every user picks between two matchings

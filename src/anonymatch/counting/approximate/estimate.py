@@ -49,8 +49,6 @@ from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Cancelled, Execution
 
-__all__ = ["CONFIDENCE", "Estimate", "EstimateBudget", "Sampling", "any_matching", "estimate"]
-
 Floats = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95

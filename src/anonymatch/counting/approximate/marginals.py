@@ -30,8 +30,6 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.sinkhorn import Pieces, Square
 from anonymatch.running import Execution
 
-__all__ = ["UNCHECKED", "UNKNOWN", "EdgeEstimate", "estimate_edges", "unchecked_edges"]
-
 UNKNOWN = "out of reach"
 UNCHECKED = "unchecked beliefs"
 

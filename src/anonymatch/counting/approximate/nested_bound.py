@@ -78,16 +78,6 @@ def guaranteed(
     ------
     BudgetError
         If too many draws would be needed.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
-    >>> log, how = guaranteed(
-    ...     ring, epsilon=0.1, delta=0.05, seed=1, budget=Budget(), effort=Execution()
-    ... )
-    >>> 1.8 < math.exp(log) < 2.2
-    True
     """
     epsilon = _open(epsilon, "epsilon")
     delta = _open(delta, "delta")
@@ -139,13 +129,6 @@ def exact_samples(
 
     Each row has the behaviour of each user. Draws are kept with probability draw / bound, so that
     the price is size times bound / count draws.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
-    >>> exact_samples(ring, 4, seed=1, budget=Budget(), effort=Execution()).shape
-    (4, 3)
     """
     size = whole(size, "size")
     sampler = _Sampler.of(block, whole(seed, "seed"))
@@ -400,14 +383,7 @@ class ConfidenceInterval:
         return self.high * (1 - epsilon) <= self.low * (1 + epsilon)
 
     def value(self, guess: float, epsilon: float) -> float:
-        """The value in it nearest to the guess that is within a factor 1 +- epsilon of all of it.
-
-        Examples
-        --------
-        >>> interval = ConfidenceInterval(1.0, 1.1)
-        >>> interval.value(1.05, 0.1), interval.value(2.0, 0.05)
-        (1.05, 1.05)
-        """
+        """The value nearest to the guess that is within a factor 1 +- epsilon of all of it."""
         low = max(self.low, self.high * (1 - epsilon))
         high = min(self.high, self.low * (1 + epsilon))
         return min(max(guess, low), high)

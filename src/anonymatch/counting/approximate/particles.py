@@ -25,8 +25,6 @@ from anonymatch.counting.blocks.block import Block, first_look, look_pays
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work, check_work
 
-__all__ = ["NORMAL_USERS", "ParticleFilter", "promising_filter"]
-
 _SWEEPS = 30  # of balancing: rougher shares make weights differ more, and stay unbiased
 _TOLERANCE = 0.01
 _FEWEST = 16  # particles

@@ -14,8 +14,6 @@ from typing import Any
 
 from anonymatch import _native
 
-__all__ = ["TUNING", "Tuning", "tuned", "tuning"]
-
 
 def _by_factors() -> dict[int, float]:
     four = 1.45 if _native.best_isa.name == "avx512" else 2.1

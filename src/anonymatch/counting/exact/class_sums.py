@@ -67,15 +67,7 @@ class Twins:
 
 
 def find_twins(block: Block) -> Twins | None:
-    """The classes of a block; None if nobody has a twin, or if there are too many classes.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> twins = find_twins(block_of([[1, 1, 1], [1, 1, 1], [1, 1, 0]]))
-    >>> twins.user_sizes, twins.behaviour_sizes, twins.weights.tolist()
-    ([2, 1], [2, 1], [[1, 1], [1, 0]])
-    """
+    """The classes of a block; None if nobody has a twin, or if there are too many classes."""
     n, c = block.n_users, block.n_behaviours
     reached = np.bincount(block.indices, minlength=c)
     if not np.diff(block.indptr).all() or not reached.all():
@@ -209,14 +201,6 @@ def plan_sums(twins: Twins, *, most: float = math.inf) -> ClassGrid | None:
     """The cheaper of the two sides.
 
     None if both have too many classes or digits, or take more than ``most`` products for a prime.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.exact.class_sums import find_twins
-    >>> from anonymatch.counting.reference import block_of
-    >>> grid = plan_sums(find_twins(block_of([[1, 1, 1], [1, 1, 1], [1, 1, 0]])))
-    >>> grid.sizes, grid.items, grid.orders
-    ([2, 1], [2, 1], [3])
     """
     grids = [grid for turned in (False, True) if (grid := _grid(twins, turned, most))]
     return min(grids, key=lambda grid: grid.operations(edges=False), default=None)

@@ -199,31 +199,13 @@ def _real(value: Any, divisor: int, exponent: int) -> float:
 
 
 def by_classes(block: Block, *, limit: float = LIMIT) -> TwinCounts | None:
-    """Count by classes of twins, if there are any and it is predicted to stay within ``limit``.
-
-    Examples
-    --------
-    Two kinds of three users each, who share three behaviours out of five.
-
-    >>> from anonymatch.counting.reference import block_of
-    >>> rows = [[1, 1, 1, 1, 0, 0]] * 3 + [[0, 1, 1, 1, 1, 1]] * 3
-    >>> solved = by_classes(block_of(rows))
-    >>> solved.total, solved.minors()[:4].tolist()
-    (108, [36, 24, 24, 24])
-    """
+    """Count by classes of twins, if there are any and it is predicted to stay within ``limit``."""
     plan = plan_classes(block)
     return None if plan is None or plan.operations > limit else plan.solve()
 
 
 def plan_classes(block: Block) -> ClassPlan | None:
-    """The classes of twins and the predicted cost of counting by them; None without twins.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> plan_classes(block_of(np.ones((30, 30), dtype=int))).operations
-    30.0
-    """
+    """The classes of twins and the predicted cost of counting by them; None without twins."""
     twins = find_twins(block)
     return None if twins is None else _plan(twins)
 

@@ -29,8 +29,6 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
-__all__ = ["all_minors", "doubles_seconds", "offer", "offer_below", "seconds"]
-
 _CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
 _HOPELESS = 4.0  # times that, predicted, from which doubles are not tried
 _OF_EDGES = 3.0  # errors of minors that make that of the likeliest edges

@@ -30,8 +30,6 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.results import log_of
 from anonymatch.running import Execution
 
-__all__ = ["offer"]
-
 _RANKS = (2, 3)
 _DIGITS = 62  # bits of the factors that weights in doubles are taken apart into
 _CLOSE = 1e-8  # relative error up to which doubles do for the minors

@@ -152,13 +152,6 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
     limit : float
         Operations on words that may be spent on the rook polynomials; None is returned, with
         nothing spent but the search for an order, when they are predicted to need more.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> solved = near_complete(block_of(1 - np.eye(5, dtype=int)))
-    >>> solved.total, set(solved.minors().tolist())
-    (44, {11})
     """
     n, c = block.n_users, block.n_behaviours
     if block.weights is not None or n > c or 2 * block.n_edges < n * c:

@@ -17,8 +17,6 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
-__all__ = ["RyserPlan", "applies", "find_ordering", "offer", "total"]
-
 _DESCENTS = 300
 _MOVES = 2000
 _SEED = 1

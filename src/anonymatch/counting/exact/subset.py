@@ -15,8 +15,6 @@ from anonymatch.counting.blocks.solution import Context, Option, Probabilities, 
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import CHUNK_SECONDS, Execution
 
-__all__ = ["applies", "memory", "offer", "seconds", "solve"]
-
 _LN2 = math.log(2.0)
 
 

@@ -38,12 +38,6 @@ class MessageClasses:
         The weights of the classes (without weights: their numbers of matchings), a tuple a group
         of blocks; groups are independent of each other. Blocks in which nobody sends or receives
         twice are left out: there, classes are matchings.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> am.metrics(am.complete(4), messages=(list("AABB"), list("XXYY"))).messages.groups
-    ((4, 16, 4),)
     """
 
     entropy: Interval

@@ -34,18 +34,6 @@ from anonymatch.counting.exact import (
 from anonymatch.counting.exact.rank_one import rank_one
 from anonymatch.running import Budget
 
-__all__ = [
-    "AUTO",
-    "ESTIMATE",
-    "METHODS",
-    "NONE",
-    "choose",
-    "choose_draws",
-    "exact_words",
-    "method_named",
-    "minors_at_once",
-]
-
 AUTO, ESTIMATE, NONE = "auto", "estimate", "none"
 
 # The order in which methods are asked. Others are asked last, and only where the best so far costs

@@ -27,8 +27,6 @@ from anonymatch.counting.results import Factor, Plan, Step
 from anonymatch.graph import Graph
 from anonymatch.running import Budget, Execution, Progress
 
-__all__ = ["Computation", "Settings"]
-
 T = TypeVar("T")
 
 # Seconds of a budget that a bar tells from the start.
