@@ -1,7 +1,15 @@
-"""Counts from residues modulo many primes, for methods that take eight primes through one run.
+"""Counts from residues modulo many primes: planar blocks and tree-like blocks.
 
-Brègman's bound tells how many primes make a count exact. Weights in doubles are whole numbers times
-powers of two, so nothing is rounded before the end.
+Both methods take eight primes through one run. Brègman's bound tells how many primes make a count
+exact. Weights in doubles are whole numbers times powers of two, so nothing is rounded before the
+end.
+
+Planar blocks can be drawn in the plane without crossings, as boards can. With Kasteleyn's signs the
+count is a determinant, taken by sparse elimination (cpp/kernels/planar/planar.hpp).
+
+Tree-like blocks branch, so that no order of users is narrow, yet few vertices part them everywhere.
+Sets of matched vertices of such a part are the state, and branches are joined over disjoint sets
+(cpp/kernels/tree/tree.hpp).
 """
 
 from __future__ import annotations
@@ -11,25 +19,29 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import (
+    Context,
+    Floats,
+    Objects,
+    Option,
+    Probabilities,
+    Solution,
+)
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.integers import chinese, primes_below, product
 from anonymatch.counting.results import log_of
-from anonymatch.running import Execution, Shared, borders
-
-__all__ = ["LANES", "ResidueCost", "ResidueProblem", "offer_residues", "residues"]
+from anonymatch.running import Execution, Shared, borders, byte_of_work, check_work
 
 Words = npt.NDArray[np.uint64]
-Weights = npt.NDArray[Any] | None
 
 LANES = _native.PLANAR_LANES
 _BITS = _native.PLANAR_PRIME_BITS
@@ -38,19 +50,101 @@ _VANISHED = np.uint64(2**64 - 1)  # in place of a count modulo a prime that does
 _LN2 = math.log(2.0)
 
 
-class ResidueProblem(Protocol):
-    """A block with whole weights or none that can be run modulo primes."""
+def offer_planar(block: Block, context: Context, best: float) -> Option | None:
+    """By determinants; None unless the block is square and planar."""
+    if block.optional or block.n_edges > max(4 * block.n_users - 4, 1):
+        return None
+    if tuning().planar_planning * block.n_edges > context.worth(best):
+        return None
+    drawn = _planar(*_rows(block))
+    if drawn is None:
+        return None
+    plan = drawn.plan
+    steps, edges = tuning().planar_step * plan.work, block.n_edges * LANES
+    count = steps + tuning().planar_pivot * block.n_users
+    count += tuning().residue_weight * edges if block.weights is not None else 0.0
+    cost = ResidueCost(
+        count_seconds=count,
+        edges_seconds=count + tuning().planar_inverse * steps + tuning().residue_fraction * edges,
+        memory=float(plan.run_bytes(context.edges)),
+    )
+    why = f"a plane drawing, at most {several(plan.width, 'neighbour')} in elimination"
+    return _offer("planar", why, block, drawn, cost, context)
 
-    @property
-    def indices(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def weights(self) -> Weights: ...
+
+def offer_tree(block: Block, context: Context, best: float) -> Option | None:
+    """Along a tree decomposition; None if its parts are large."""
+    if best < tuning().tree_worth:
+        return None
+    return _offer_tree(tuning().tree_most, _native.TREE_WIDTH_LIMIT, block, context, best)
+
+
+def glance_tree(block: Block, context: Context, best: float) -> Option | None:
+    """The same where it is so cheap that no search for an order of users would pay."""
+    vertices = block.n_users + block.n_behaviours
+    most, width = tuning().tree_glance * vertices, tuning().tree_glance_width
+    return _offer_tree(most, width, block, context, best)
+
+
+def _offer_tree(
+    most: float, width: int, block: Block, context: Context, best: float
+) -> Option | None:
+    if tuning().tree_planning * block.n_edges > context.worth(best):
+        return None
+    most = min(most, best / tuning().tree_step / tuning().tree_least_runs)
+    tree = _tree(most, width, *_rows(block))
+    if tree is None:
+        return None
+    plan, edges = tree.plan, block.n_edges * LANES
+    count = tuning().tree_step * plan.work
+    count += tuning().tree_vertex * (block.n_users + block.n_behaviours)
+    weights = tuning().residue_weight * edges if block.weights is not None else 0.0
+    cost = ResidueCost(
+        count_seconds=count + weights,
+        edges_seconds=tuning().tree_edges * count + weights + tuning().residue_fraction * edges,
+        memory=float(plan.run_bytes(context.edges)),
+    )
+    why = f"a tree of parts that share at most {several(plan.width, 'vertex', 'vertices')}"
+    return _offer("tree", why, block, tree, cost, context)
+
+
+def _rows(block: Block) -> tuple[Any, ...]:
+    return block.n_users, block.n_behaviours, block.indptr, block.indices
+
+
+def _planar(*rows: Any) -> ResidueProblem | None:
+    """A square block with its drawing; None if it is not planar."""
+    block = Block(*rows)
+    plan = _native.plan_planar(block, byte_of_work())
+    return None if plan is None else ResidueProblem(block, plan, (_planar,))
+
+
+def _tree(most: float, width: int, *rows: Any) -> ResidueProblem | None:
+    """A block with its tree decomposition; None if that takes more than ``most`` products."""
+    block = Block(*rows)
+    plan = _native.plan_tree(block, most, width, byte_of_work())
+    return None if plan is None else ResidueProblem(block, plan, (_tree, most, width))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidueProblem:
+    """A block with whole weights or none, and the plan along which it is run modulo primes."""
+
+    block: Block
+    plan: _native.PlanarPlan | _native.TreePlan
+    made_by: tuple[Any, ...]  # function that plans again in another process, and its limits
+
     @property
     def recipe(self) -> tuple[Any, ...]:
-        """How another process makes it: a function or class and plain values."""
-        ...
+        return *self.made_by, *_rows(self.block), self.block.weights
 
-    def run(self, primes: Sequence[int], *, edges: bool) -> _native.PlanarResidues: ...
+    def run(self, primes: Sequence[int], *, edges: bool) -> _native.PlanarResidues:
+        """One elimination or one pass through the tree, for a prime a lane."""
+        weights = _residues(self.block.weights, primes)
+        cancel = byte_of_work()
+        result = _native.run_residues(self.plan, primes, weights, edges=edges, cancel=cancel)
+        check_work()
+        return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +156,17 @@ class ResidueCost:
     memory: float
 
 
-def offer_residues(
+def _offer(
     method: str,
     why: str,
     block: Block,
-    problem: Callable[[Weights], ResidueProblem],
+    problem: ResidueProblem,
     cost: ResidueCost,
     context: Context,
 ) -> Option | None:
     """The option of a method by residues; None if the sums of weights leave doubles.
 
-    ``problem``: the block with whole weights, or none.
+    ``problem``: the block without weights.
     """
     whole, shift = (block, 0) if block.exact else _whole(block)
     bits = block_bits(whole) + 1.0  # twice the count stays below the product of primes
@@ -87,7 +181,7 @@ def offer_residues(
         memory += 16.0 * block.n_edges
     abreast = int(context.budget.memory / cost.memory)
     abreast = max(1, min(tuning().residue_abreast, runs, abreast))
-    counts = _ResidueCounts(problem(whole.weights), bits, cost, abreast, context.effort)
+    counts = _ResidueCounts(replace(problem, block=whole), bits, cost, abreast, context.effort)
     return Option(
         method=method,
         why=why,
@@ -143,7 +237,7 @@ class _ResidueCounts:
         primes = self._enough
         coefficients = _native.chinese_coefficients(primes)
         # Every fraction is rounded down; one unit a prime makes up for it, so none falls below 0.
-        low = np.full(len(self.problem.indices), len(primes), dtype=np.uint64)
+        low = np.full(len(self.problem.block.indices), len(primes), dtype=np.uint64)
         high = np.zeros_like(low)
         for words in self._run(_fractions, primes, coefficients, edges=True):
             low += words[0::2]
@@ -160,16 +254,16 @@ class _ResidueCounts:
             [part.reshape(-1, LANES) for part in self._run(_through_residues, primes, edges=True)]
         )
         # A block of rows a run, a row an edge: side by side they are the residues of each edge.
-        runs = words.reshape(-1, len(self.problem.indices), LANES)
-        table = runs.swapaxes(0, 1).reshape(len(self.problem.indices), -1)[:, : len(primes)]
+        runs = words.reshape(-1, len(self.problem.block.indices), LANES)
+        table = runs.swapaxes(0, 1).reshape(len(self.problem.block.indices), -1)[:, : len(primes)]
         modulus = product(primes)
         parts = [
             modulus // p * c
             for p, c in zip(primes, _native.chinese_coefficients(primes), strict=True)
         ]
         through = [sum(map(int.__mul__, row, parts)) % modulus for row in table.tolist()]
-        if self.problem.weights is not None:
-            weights = self.problem.weights.tolist()
+        if self.problem.block.weights is not None:
+            weights = self.problem.block.weights.tolist()
             through = [value // weight for value, weight in zip(through, weights, strict=True)]
         values: Objects = np.empty(len(through), dtype=object)
         values[:] = through
@@ -243,7 +337,7 @@ def _whole(block: Block) -> tuple[Block, int]:
     return replace(block, weights=whole), shift
 
 
-def residues(weights: Weights, primes: Sequence[int]) -> Floats | None:
+def _residues(weights: npt.NDArray[Any] | None, primes: Sequence[int]) -> Floats | None:
     """Of whole numbers, a lane a prime; None if all are 1."""
     if weights is None:
         return None
@@ -267,7 +361,7 @@ def _count_residues(problem: Shared[ResidueProblem], primes: Words) -> Words:
 
 
 def _fractions(problem: Shared[ResidueProblem], primes: Words, coefficients: Words) -> Words:
-    sums = np.zeros(2 * len(problem.get().indices), dtype=np.uint64)
+    sums = np.zeros(2 * len(problem.get().block.indices), dtype=np.uint64)
     for run, factors in zip(_by_runs(primes), _by_runs(coefficients), strict=True):
         through = problem.get().run(run, edges=True).through()
         for lane, (prime, factor) in enumerate(zip(run, factors, strict=True)):
