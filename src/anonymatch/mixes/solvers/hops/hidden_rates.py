@@ -10,12 +10,14 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from anonymatch._native import HiddenFigures
-from anonymatch.mixes.solvers.hidden.hidden_chain import early_probabilities, run_chain
-from anonymatch.mixes.solvers.hidden.hidden_log import HiddenLog, unexplained
+from anonymatch.mixes.solvers.hops.hidden_chain import (
+    HiddenLog,
+    early_probabilities,
+    run_chain,
+    unexplained,
+)
 from anonymatch.mixes.solvers.links import Channel
 from anonymatch.running import Execution
-
-__all__ = ["FreeRate", "Rates", "fit_rates"]
 
 _MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
 _SETTLED = 1e-5  # nats that a round gains, below which no more are worth it

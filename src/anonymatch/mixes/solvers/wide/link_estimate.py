@@ -12,12 +12,10 @@ from anonymatch._native import LINK_CHAIN_LANES, LinkRecord, LinkRows
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, shrunk
+from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, LinkIntegral, ToldNumber
 from anonymatch.mixes.solvers.wide.wide_band import shares_at
 from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
-from anonymatch.mixes.solvers.wide.wide_link_chain import LinkComputation, LinkIntegral, ToldNumber
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, T_LANES, replica_mean
-
-__all__ = ["LINKS_CONFIDENCE", "LinksEstimate", "links_estimate"]
 
 _LN2 = math.log(2.0)
 LINKS_CONFIDENCE = REPLICA_CONFIDENCE
