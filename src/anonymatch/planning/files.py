@@ -1,19 +1,26 @@
-"""Plans in TOML: one file is one plan."""
+"""Plans as files: one TOML file is one plan, what known systems ship, and logs of arrivals."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
+from anonymatch.graph import separator_in
 from anonymatch.planning.request import Adversary, Burst, Network, PlanRequest, Targets, Traffic
+from anonymatch.planning.tuning import TUNING
 
-__all__ = ["read_request", "request_as_toml"]
+if TYPE_CHECKING:
+    import polars as pl
 
-_LARGEST = 64_000  # bytes of a file that a person wrote
+__all__ = ["PRESETS", "preset_named", "read_arrivals", "read_request", "request_as_toml"]
+
 _KEYS: dict[str, tuple[str, ...]] = {
     "traffic": ("users", "rate", "arrivals", "hours", "burst"),
     "network": ("shape", "layers", "width", "link"),
@@ -27,7 +34,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 def read_request(path: Path) -> PlanRequest:
     """The plan of a file; what is not told there is as without a file."""
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > TUNING.largest_file:
             raise InputError(f"{path}: a plan has less than 64 kB; is this one?")
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -128,3 +135,77 @@ def _value(value: object) -> str:
         return repr(value)
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
+
+
+# ---- what known systems ship; docs/planning.md has the sources
+
+# Katzenpost, authority/voting/server/config/config.go: Mu = LambdaP = LambdaL = .00025 a ms.
+# Nym, common/client-core/config-types/src/lib.rs: 15 ms a hop, 20 ms a message, 200 ms a loop.
+# Loopix, config.json of its prototype: payload, loop and drop streams alike, a delay of 1 ms.
+_SYSTEMS: dict[str, tuple[float, float, str, float, int]] = {
+    # messages a second of a client, cover packets a message, network, seconds a hop, bytes
+    "katzenpost": (0.25, 1.0, "3x3", 4.0, 3082),
+    "nym": (50.0, 0.1, "3x80", 0.015, 2413),
+    "loopix": (2.0, 2.0, "3x3", 0.001, 2413),
+}
+PRESETS = tuple(_SYSTEMS)
+
+
+def preset_named(name: str) -> PlanRequest:
+    """That system's defaults with 100 clients.
+
+    Examples
+    --------
+    >>> preset_named("katzenpost").laws[0].parameters
+    (4.0,)
+    """
+    if name not in _SYSTEMS:
+        near = did_you_mean(str(name), PRESETS)
+        raise InputError(f"preset must be {', '.join(PRESETS)}, not {name!r}{near}")
+    rate, cover, network, hop, size = _SYSTEMS[name]
+    return PlanRequest(
+        traffic=Traffic(users=100, rate=rate),
+        network=Network.named(network),
+        laws=(f"exponential:{hop:g}",),
+        cover=(cover,),
+        packet_bytes=size,
+    )
+
+
+# ---- logs of arrivals
+
+
+def read_arrivals(path: Path) -> Floats:
+    """Times of a table with a column ``time``, in order."""
+    import polars as pl
+
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file")
+    try:
+        frame = pl.read_parquet(path) if path.suffix == ".parquet" else _text(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise InputError(f"{path}: cannot be read as a table: {first}") from None
+    if "time" not in frame.columns:
+        columns = ", ".join(frame.columns[:10])
+        raise InputError(f"{path}: arrivals need a column time; there are {columns}")
+    if "direction" in frame.columns:
+        frame = frame.filter(pl.col("direction") == "in")
+    try:
+        times = np.sort(frame["time"].cast(pl.Float64).to_numpy())
+    except pl.exceptions.PolarsError:
+        raise InputError(f"{path}: column time must be numbers, in seconds") from None
+    if len(times) < TUNING.least_arrivals or not np.isfinite(times).all() or times[-1] <= times[0]:
+        raise InputError(
+            f"{path}: a plan needs at least {TUNING.least_arrivals} arrivals at different times, "
+            "all of them numbers"
+        )
+    return np.ascontiguousarray(times)
+
+
+def _text(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    with path.open(encoding="utf-8", errors="replace") as file:
+        header = file.readline()
+    return pl.read_csv(path, separator=separator_in(header, ","))
