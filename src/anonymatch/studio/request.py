@@ -31,7 +31,7 @@ FIELDS = {
     "budget": "Time for exact answers",
     "departures": "A second file is",
     "original": "A second file is",
-    "identifiers": "Identifiers",
+    "quasi_identifiers": "Identifiers",
     "sensitive": "Sensitive",
     "name": "Column of people's names",
     "hierarchies": "Hierarchies",
