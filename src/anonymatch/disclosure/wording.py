@@ -79,6 +79,11 @@ def half_life_in_words(disclosure: Disclosure) -> str:
             f"half of the {_bits(first)} about {about} is left, and this log is too short to "
             "show when it goes."
         )
+    if math.isinf(half.high) and (disclosure.gap or 0.0) > OPEN_GAP:
+        return (
+            f"The half-life is at least {several(math.floor(half.low), *rounds)}. Chains from "
+            "opposite starts disagree too much to say more."
+        )
     if math.isinf(half.high):
         return (
             f"The half-life is at least {several(math.floor(half.low), *rounds)}. After all "

@@ -58,10 +58,10 @@ from anonymatch.reporting.html.verdicts import (
     verdict as verdict,
 )
 from anonymatch.reporting.paper_figures import (
+    named as named,
     paper_figure as paper_figure,
+    value_of as value_of,
 )
 from anonymatch.reporting.paper_panels import (
     Panel as Panel,
-    named as named,
-    value_of as value_of,
 )
