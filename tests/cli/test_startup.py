@@ -35,7 +35,7 @@ def pairs(tmp_path: Path) -> str:
 
 def test_the_version_needs_no_command() -> None:
     modules = imported_by("--version")
-    assert not {"typer", "rich", "polars", "scipy", "anonymatch.counting"} & modules
+    assert not {"click", "rich", "polars", "scipy", "anonymatch.counting"} & modules
 
 
 def test_a_count_imports_no_other_command_and_no_report(pairs: str) -> None:

@@ -132,6 +132,10 @@ from anonymatch.mixes.networks.network_graphs import (
     MixGraph as MixGraph,
     mix_graphs as mix_graphs,
 )
+from anonymatch.mixes.options import (
+    LogOptions as LogOptions,
+    ReadOptions as ReadOptions,
+)
 from anonymatch.mixes.reading.detect import (
     PARTS as PARTS,
     first_look as first_look,
@@ -148,10 +152,6 @@ from anonymatch.mixes.reading.preview import (
     FirstLook as FirstLook,
     guess_log_law as guess_log_law,
     log_mean_delay as log_mean_delay,
-)
-from anonymatch.mixes.reading.reading import (
-    ReadOptions as ReadOptions,
-    help_text as help_text,
 )
 from anonymatch.mixes.solvers.any_delay import (
     DelayLog as DelayLog,

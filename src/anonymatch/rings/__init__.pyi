@@ -1,5 +1,8 @@
 """Ring signatures: files of rings and their ages."""
 
+from anonymatch.rings.options import (
+    RingOptions as RingOptions,
+)
 from anonymatch.rings.ring_files import (
     has_ring_columns as has_ring_columns,
     has_ring_names as has_ring_names,

@@ -31,7 +31,7 @@ FIELDS = {
     "budget": "Time for exact answers",
     "departures": "A second file is",
     "original": "A second file is",
-    "identifiers": "Identifiers",
+    "quasi_identifiers": "Identifiers",
     "sensitive": "Sensitive",
     "name": "Column of people's names",
     "hierarchies": "Hierarchies",
@@ -134,7 +134,8 @@ class AuditRequest:
             for name, value in self._shown().items()
             for each in _repeated(value)
         ]
-        parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
+        audit = "audit" if self.options.original is None else "table audit"
+        parts = ["anonymatch", audit, quote(self.name), *given, f"--budget {self.budget:g}"]
         for name, threshold in (thresholds or {}).items():
             option = "--fail-over" if name in AT_MOST else "--fail-under"
             parts.append(f"{option} {quote(f'{gate_name(name)}={threshold:g}')}")

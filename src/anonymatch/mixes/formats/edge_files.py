@@ -11,7 +11,7 @@ from anonymatch.mixes.logs.observation import Observation
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
 __all__ = ["FORMAT"]

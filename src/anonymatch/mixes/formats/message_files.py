@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from anonymatch.mixes.formats.message_columns import Clock
     from anonymatch.mixes.formats.message_tables import Table
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
 
 __all__ = ["put_frame", "read_messages", "write_messages"]
 

@@ -31,7 +31,7 @@ from anonymatch.tabular import find_column, numbers, read_text_table
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
 
 __all__ = ["in_folder", "mixim_links"]
 

@@ -48,7 +48,7 @@ from anonymatch.mixes.logs.observation import FLOWS, Observation
 from anonymatch.tabular import as_object, load_json
 
 if TYPE_CHECKING:
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
 __all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]

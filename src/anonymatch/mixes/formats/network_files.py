@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from anonymatch.mixes.formats.message_columns import Clock
     from anonymatch.mixes.formats.message_tables import Table
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
 __all__ = ["LINKS", "corrupt_names", "read_network"]

@@ -35,7 +35,7 @@ from anonymatch.tabular import as_name, as_object, load_json, true_indices
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
 
 __all__ = ["is_relays", "read_relays"]
 

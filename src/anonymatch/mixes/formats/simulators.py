@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.mixes.logs.observation import Observation
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
 
 __all__ = ["MIXIM", "NYM", "read_mixim", "read_nym"]
 
