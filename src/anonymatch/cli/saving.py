@@ -18,7 +18,7 @@ __all__ = ["check_target", "check_targets", "save", "save_pieces"]
 
 
 def _write_text(frame: pl.DataFrame, file: Any, separator: str = ",") -> None:
-    from anonymatch.graph import plain_table
+    from anonymatch.tabular import plain_table
 
     plain_table(frame).write_csv(file, separator=separator)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
-from anonymatch.graph import separator_in
+from anonymatch.tabular import separator_in
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,9 +16,9 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
-from anonymatch.graph import separator_in
 from anonymatch.mixes.laws.candidates import Candidates, between
 from anonymatch.mixes.laws.law import LATE, LONGEST, DelayLaw, Parameter, set_values
+from anonymatch.tabular import separator_in
 
 __all__ = ["Measured"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
-from anonymatch.graph import limits
 from anonymatch.mixes.laws import Law, Traffic, check_law
 from anonymatch.mixes.logs.messages import Messages
+from anonymatch.tabular import check_memory
 
 __all__ = ["synthesize"]
 
@@ -76,7 +76,7 @@ def synthesize(
     number = whole(messages, "messages", least=1, most=MOST)
     speed = real(rate, "rate", low=SLOWEST, high=FASTEST)
     extra, probability = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
-    limits.check_memory(
+    check_memory(
         int(number * (2 + extra) * _BYTES_A_MESSAGE), "making this log", "ask for fewer messages"
     )
     draw = np.random.default_rng(whole(seed, "seed"))

@@ -23,7 +23,6 @@ from anonymatch.disclosure import (
     half_life_in_words,
     rounds_text,
 )
-from anonymatch.graph import plain_table
 from anonymatch.reporting import profile_picture, rounds_html
 from anonymatch.studio.address import address, whole
 from anonymatch.studio.disclosures import RoundsRequest
@@ -50,6 +49,7 @@ from anonymatch.studio.widgets import (
     text,
     tiles,
 )
+from anonymatch.tabular import plain_table
 
 __all__ = ["show"]
 
