@@ -29,8 +29,6 @@ from anonymatch.graph import Graph, check_graph, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
 from anonymatch.tabular import check_memory
 
-__all__ = ["sample"]
-
 Matchings = npt.NDArray[np.int32]
 
 
