@@ -33,13 +33,8 @@ from anonymatch.mixes.formats import (
     SOURCES as SOURCES,
 )
 from anonymatch.mixes.formats.message_files import (
-    put_frame as put_frame,
     read_messages as read_messages,
     write_messages as write_messages,
-)
-from anonymatch.mixes.formats.message_tables import (
-    Table as Table,
-    suffix_of as suffix_of,
 )
 from anonymatch.mixes.formats.mixmatch import (
     read_flow_pairs as read_flow_pairs,

@@ -12,12 +12,13 @@ from typing import Any, Generic, TypeVar
 from anonymatch.audits import AT_MOST, FIGURES, Audit, audit, identified
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.base.text import Argument, Call, Message, Piece, as_option
-from anonymatch.graph import TIMES, Graph
+from anonymatch.graph import Graph
 from anonymatch.mixes import FirstLook, ReadOptions, first_look
 from anonymatch.reporting import LARGEST
 from anonymatch.running import Allowance, Progress
 from anonymatch.studio.dropped import columns_of
 from anonymatch.studio.uploads import names_of
+from anonymatch.tabular import TIMES
 from anonymatch.theory.attacks import Exposure, exposure
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Looks", "Why", "as_field", "gate_name", "why"]
