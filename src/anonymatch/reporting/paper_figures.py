@@ -12,10 +12,9 @@ from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, matchings, posterior
 from anonymatch.graph import Graph, crown, partition
 from anonymatch.mixes import relay_graph, relay_weights
-from anonymatch.reporting.drawings.anonymity_sets import sets
+from anonymatch.reporting.drawings.curves import network, sets
 from anonymatch.reporting.drawings.graphs import bipartite, exposure
 from anonymatch.reporting.drawings.matrices import matrix, permutations
-from anonymatch.reporting.drawings.networks import network
 from anonymatch.reporting.paper_panels import Panel
 from anonymatch.theory.attacks import exposures
 from anonymatch.theory.claims import Ellipse, Point, inside, permutation, picture

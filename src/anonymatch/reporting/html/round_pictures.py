@@ -9,7 +9,7 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.numbers import plural
 from anonymatch.disclosure import Disclosure, Profiles
-from anonymatch.reporting.drawings.profiles import MOST_DRAWN, profile_matrix
+from anonymatch.reporting.drawings.matrices import MOST_DRAWN, profile_matrix
 from anonymatch.reporting.drawings.svg import Picture
 
 __all__ = [
