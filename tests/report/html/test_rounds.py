@@ -101,7 +101,7 @@ def test_where_there_is_no_half_life_of_the_log_it_is_said_why(
 
 
 def test_chains_that_disagree_are_not_called_a_log_that_is_too_short() -> None:
-    half = am.measures.Interval.between(5.0, float("inf"))
+    half = am.Interval.between(5.0, float("inf"))
     open_ended = replace(found(), half_life_between=half, gap=2.3)
     assert "starts disagree too much to say more" in half_life_in_words(open_ended)
     assert "too short" in half_life_in_words(replace(open_ended, gap=0.01))
