@@ -93,7 +93,7 @@ def _sets() -> PaperFigure:
             ("Overlapping, as meant", PRINTED.overlapping, swapped),
         )
         for members in [_members(ellipses, positions)]
-        for graph in [Graph.from_edges([(u, each) for u in members for each in members[u]])]
+        for graph in [_graph_of_sets(members)]
     )
     return PaperFigure(
         number=1,
@@ -405,6 +405,12 @@ def paths_from(links: Sequence[tuple[str, str]], entry: str, relays: int) -> lis
             if sender == path[-1] and after not in path
         ]
     return paths
+
+
+def _graph_of_sets(members: Mapping[str, Sequence[str]]) -> Graph:
+    behaviours = sorted({each for chosen in members.values() for each in chosen})
+    edges = [(user, each) for user, chosen in members.items() for each in chosen]
+    return Graph.from_edges(edges, behaviours=behaviours)
 
 
 def _without_own(members: Mapping[str, Sequence[str]]) -> str:
