@@ -300,6 +300,8 @@ class Posterior(Summarised):
     entropy_errors : array or None
         The same of users' Shannon entropies in bits, to first order, where chains tell them: far
         smaller than errors of edges allow. 0 where exact, NaN where not known.
+    by_moves : bool
+        Whether all draws were chains of moves: then the errors also tell that of a mean.
     rounding : float
         Bound on the error of probabilities that were not estimated.
     confidence : float
@@ -322,6 +324,7 @@ class Posterior(Summarised):
     method: str
     errors: Floats | None = field(default=None, repr=False)
     entropy_errors: Floats | None = field(default=None, repr=False)
+    by_moves: bool = field(default=False, repr=False)
     rounding: float = 0.0
     confidence: float = 1.0
     seed: int | None = None

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymatch.counting.approximate.estimate import Estimate
+from anonymatch.counting.approximate.estimate import Basis, Estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate
 from anonymatch.counting.approximate.nested_bound import exact_matchings, guaranteed
+from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Budget, Execution
-
-METHOD = "guaranteed draws"
-SAMPLES = "exact samples"
-_AT_ONCE = 10_000  # matchings
-_EPSILON, _DELTA = 0.1, 0.05  # of which only the other was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +30,8 @@ class Accuracy:
         if epsilon is None and delta is None:
             return None
         return cls(
-            _EPSILON if epsilon is None else float(epsilon),
-            _DELTA if delta is None else float(delta),
+            EDGES.epsilon if epsilon is None else float(epsilon),
+            EDGES.delta if delta is None else float(delta),
         )
 
     def shared(self, copies: Iterable[int]) -> Accuracy:
@@ -79,7 +75,8 @@ class Accuracy:
             low=low,
             high=high,
             proven=proven,
-            method=METHOD,
+            method="guaranteed draws",
+            basis=Basis.GUARANTEED,
             effective=float(how.draws),
         )
 
@@ -102,12 +99,12 @@ class Accuracy:
         users = np.arange(block.n_users)
         positions = np.repeat(users, np.diff(block.indptr)) * block.n_behaviours + block.indices
         counts = np.zeros(block.n_edges)
-        for first in range(0, size, _AT_ONCE):
-            cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
+        for first in range(0, size, EDGES.at_once):
+            cells = users * block.n_behaviours + drawn[first : first + EDGES.at_once]
             counts += np.bincount(
                 np.searchsorted(positions, cells.ravel()), minlength=block.n_edges
             )
         probabilities = counts / size
         # A rare edge may not have shown yet: it is not certain for that.
         errors = np.sqrt((probabilities * (1.0 - probabilities) + 1.0 / size) / size)
-        return EdgeEstimate(probabilities, errors, SAMPLES)
+        return EdgeEstimate(probabilities, errors, "exact samples", Basis.GUARANTEED)
