@@ -46,7 +46,6 @@ def count(
 
     Parameters
     ----------
-    graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
         "estimate" estimates every block of more than two users, also where it could be counted,
@@ -64,12 +63,8 @@ def count(
         Ask for a promise: within a factor 1 +- epsilon with probability 1 - delta (default 0.1 and
         0.05 if one is given). Blocks that are quickly counted are exact; beyond the budget the
         call is refused with the predicted cost.
-    seed : int, optional
-        For estimates (default 0); the same seed gives the same answer on any number of threads.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------
@@ -129,7 +124,6 @@ def posterior(
 
     Parameters
     ----------
-    graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
     exact : bool, optional
@@ -143,12 +137,8 @@ def posterior(
     epsilon, delta : float, optional
         Ask for a promise: all probabilities together are within +-epsilon with probability
         1 - delta (default 0.1 and 0.05 if one is given), from matchings that are drawn exactly.
-    seed : int, optional
-        For estimates (default 0); the same seed gives the same answer on any number of threads.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------

@@ -52,17 +52,10 @@ def sample(
 
     Parameters
     ----------
-    graph : Graph
     size : int
         How many.
-    seed : int
-        The same seed gives the same matchings on every machine.
-    budget : float or Budget, optional
-        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, budget, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------

@@ -49,13 +49,7 @@ class Accuracy:
     def approximate(
         self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> Estimate:
-        """The block's count, as promised.
-
-        Raises
-        ------
-        BudgetError
-            If that is predicted to cost more than the budget.
-        """
+        """The block's count, as promised; BudgetError if that costs more than the budget."""
         square = squared(block)
         if square is None:
             raise budget.refusal(
@@ -83,16 +77,9 @@ class Accuracy:
     def approximate_edges(
         self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> EdgeEstimate:
-        """Probabilities of the block's edges, all of them within epsilon together [1]_.
+        """Probabilities of the block's edges, all of them within epsilon together (Hoeffding 1963).
 
-        Raises
-        ------
-        BudgetError
-            If that is predicted to cost more than the budget.
-
-        References
-        ----------
-        .. [1] Hoeffding. Probability inequalities for sums of bounded random variables. 1963.
+        Raises BudgetError if that is predicted to cost more than the budget.
         """
         size = math.ceil(math.log(2 * block.n_edges / self.delta) / (2 * self.epsilon**2))
         drawn = exact_matchings(block, size, seed=seed, budget=budget, effort=effort)

@@ -55,23 +55,8 @@ def guaranteed(
 ) -> tuple[float, NestedBound]:
     """Log of a value within a factor 1 +- epsilon of the count with probability 1 - delta.
 
-    Parameters
-    ----------
-    block : Block
-        Square, with a perfect matching.
-    epsilon, delta : float
-        Relative error in (0, 1) and probability of a larger one in (0, 1).
-    seed : int
-        The answer is a function of the block, epsilon, delta and the seed.
-    budget : Budget
-        The call is refused when it is predicted to cost more.
-    effort : Effort
-        Where chunks run.
-
-    Raises
-    ------
-    BudgetError
-        If too many draws would be needed.
+    The block is square. The answer is a function of the block, epsilon, delta and the seed. Raises
+    BudgetError if it is predicted to cost more than the budget.
     """
     epsilon = _open(epsilon, "epsilon")
     delta = _open(delta, "delta")
@@ -149,10 +134,7 @@ def exact_matchings(
 ) -> npt.NDArray[np.int32]:
     """As :func:`exact_samples`, of a block that may have spare behaviours.
 
-    Raises
-    ------
-    BudgetError
-        Also for blocks that no nested bound is known for.
+    Raises BudgetError also for blocks that no nested bound is known for.
     """
     what = "drawing matchings exactly"
     square = squared(block) if block.n_users <= tuning().nested_users else None
