@@ -563,9 +563,7 @@ def _edges_at(
 def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
     """Closer than what is known of each user, where chains of moves tell errors of all of them."""
     errors = probabilities.errors
-    methods = probabilities.method.split(" + ")
-    sampled = {"worm chain", "guided sampling", "belief propagation", "Sinkhorn scaling"}
-    if errors is None or counting.SPARE_METHOD not in methods or sampled & set(methods):
+    if errors is None or not probabilities.by_moves:
         return None
     if np.isnan(probabilities.probabilities).any():
         return None
