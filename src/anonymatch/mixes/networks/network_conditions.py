@@ -15,13 +15,14 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, listed, quoted, several
 from anonymatch.mixes.laws import (
-    DelayLaw,
+    DensityLaw,
     Exponential,
     FlushLaw,
     Law,
     Pool,
     Threshold,
     Timed,
+    by_density,
     check_law,
     law_name,
 )
@@ -205,7 +206,8 @@ def most_inside(law: Law | str | Mapping[str, Law | str] | None) -> int | None:
     law = laws_by_mix(law)
     if isinstance(law, Mapping) or law is None or (isinstance(law, str) and ":" not in law):
         return None
-    rule = check_law(law).flush
+    mix = check_law(law)
+    rule = mix.flush if isinstance(mix, FlushLaw) else None
     return None if rule is None or rule.batch is None else rule.batch + rule.kept
 
 
@@ -375,7 +377,7 @@ def check_missing(
                     " with the numbers of the mixes",
                 )
             stay = _Deviation(missing=_never_empty(mix, kept=issubclass(flushes, Pool)))
-        elif isinstance(law, DelayLaw) and law.has_density:
+        elif law is not None and by_density(law):
             stay = _late(law, mix, float(times[-1]))
         far = far.plus(stay)
         if missing > 0 and (stay.missing or stay.far):
@@ -501,7 +503,7 @@ def _never_empty(mix: MixEvents, *, kept: bool) -> bool:
     return bool(stay[-_RUNS:].min() > (stay[:-_RUNS].min() if kept else 0))
 
 
-def _late(law: DelayLaw, mix: MixEvents, end: float) -> _Deviation:
+def _late(law: DensityLaw, mix: MixEvents, end: float) -> _Deviation:
     """Return how many packets more are inside at the end than expected, and for how long in all.
 
     How long packets are inside in all does not depend on which packet is which.

@@ -18,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch import _native
+from anonymatch import _native, counting
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
-from anonymatch.counting import count
 from anonymatch.graph import Graph
 from anonymatch.mixes.closed_forms import log_ceiling_bits
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
@@ -244,7 +243,7 @@ def two_layer_bits(network: LinkedNetwork, *, draws: int = 64, seed: int = 0) ->
         exits = _drawn(network, enter, rng)
         ways = first & second[:, np.searchsorted(out, exits)].T
         try:
-            found = count(Graph.from_biadjacency(ways), budget=_SECONDS)
+            found = counting.count(Graph.from_biadjacency(ways), budget=_SECONDS)
         except BudgetError:
             return None
         if found.confidence < 1.0 or found.high - found.low > 1e-6:
