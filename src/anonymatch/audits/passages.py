@@ -18,14 +18,17 @@ from anonymatch.mixes import (
     Channel,
     LinkFigures,
     LinkProblem,
+    LogOffer,
+    Observation,
     Passage,
     SolverOffer,
+    explain_graph,
     explain_solvers,
     solve,
 )
 from anonymatch.running import Budget, Execution, Progress
 
-__all__ = ["Passed", "bare_channel", "chosen_channel", "explained_passage", "passed"]
+__all__ = ["Passed", "bare_channel", "chosen_channel", "explained", "passed"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,9 +70,19 @@ def passed(
     )
 
 
-def explained_passage(passage: Passage, budget: Budget) -> tuple[SolverOffer, ...]:
-    """What every solver offers for a passage, before rates that are not given are fitted."""
-    assert passage.conditions is not None
+def explained(observation: Observation, budget: Budget) -> tuple[SolverOffer, ...]:
+    """What every solver offers for a log, before rates that are not given are fitted.
+
+    Empty if the observation is not a log of one mix.
+    """
+    passage, graph = observation.passage, observation.graph
+    if graph is not None and observation.timed:
+        return explain_graph(graph, observation.lost, budget)
+    if passage is None or observation.network is not None:
+        return ()
+    if passage.conditions is None:
+        why = "all that came in left, and the number inside is known"
+        return (SolverOffer("closed form", LogOffer(0.0, True, why), True),)
     problem = _problem(passage, bare_channel(passage.conditions), None, None, None, 0)
     return explain_solvers(problem, budget)
 

@@ -231,6 +231,7 @@ from anonymatch.mixes.solvers.offers import (
     SOLVERS as SOLVERS,
     Solver as Solver,
     SolverOffer as SolverOffer,
+    explain_graph as explain_graph,
     explain_solvers as explain_solvers,
     solve as solve,
 )
@@ -241,6 +242,7 @@ from anonymatch.mixes.solvers.wide.link_estimate import (
 from anonymatch.mixes.solvers.wide.wide_band import (
     BandEstimate as BandEstimate,
     WideBand as WideBand,
+    band_seconds as band_seconds,
     estimate_band as estimate_band,
 )
 from anonymatch.mixes.solvers.wide.wide_link_band import (
@@ -248,6 +250,7 @@ from anonymatch.mixes.solvers.wide.wide_link_band import (
 )
 from anonymatch.mixes.solvers.wide.wide_links import (
     estimate_links as estimate_links,
+    links_cost as links_cost,
 )
 from anonymatch.mixes.synthetic import (
     synthesize as synthesize,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,9 @@ from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 from anonymatch.mixes import has_rounds
 from anonymatch.running import Progress
 from anonymatch.tables import Release
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__: list[str] = []
 
@@ -95,6 +98,10 @@ def audit(
     threshold: Threshold = None,
     steps: Steps = 10,
     top: Annotated[int, top_option("Worst users")] = 20,
+    explain: Annotated[
+        bool,
+        option("--explain", "Show which solver answers for the log, and what others would cost."),
+    ] = False,
     options: Options,
 ) -> int | None:
     """Is this system good enough, and for whom is it worst? Everything in one answer.
@@ -149,12 +156,15 @@ def audit(
             }
             for gate in gates
         ]
-        json_output.print_json(result.to_dict() | {"gates": lines})
+        solvers = {"solvers": _solvers(observation, options)} if explain else {}
+        json_output.print_json(result.to_dict() | {"gates": lines} | solvers)
     else:
         from anonymatch.cli.screens import audit, release
 
         screen = audit.audit_screen if result.table is None else release.release_screen
         show(*screen(result, gates))
+        if explain:
+            show(_solver_table(observation, options))
     for path in (csv, html):
         if path is not None:
             note(f"wrote {path}")
@@ -246,6 +256,29 @@ def _audit(
 
     with about(path):
         return watch(f"auditing {path.name}", work)
+
+
+def _solvers(observation: am.mixes.Observation, options: Options) -> list[dict[str, object]]:
+    """What every solver offers for the log; the chosen one is the first that applies."""
+    from anonymatch.audits import explained
+
+    return [
+        {"name": name, "chosen": chosen, "applies": hasattr(offer, "seconds"), **offer._asdict()}
+        for name, offer, chosen in explained(observation, options.effort())
+    ]
+
+
+def _solver_table(observation: am.mixes.Observation, options: Options) -> RenderableType:
+    from anonymatch.cli.screens.elements import bullets
+
+    lines = []
+    for one in _solvers(observation, options):
+        cost = "does not apply"
+        if one["applies"]:
+            kind = "exact" if one["exact"] else "estimated"
+            cost = f"{'chosen, ' if one['chosen'] else ''}{kind}, about {one['seconds']:.2g} s"
+        lines.append(f"{one['name']}: {cost} ({one['why']})")
+    return bullets("Solvers:", lines or ["none: this is not the log of one mix"])
 
 
 def _rounds(path: Path, options: Options) -> am.Disclosure:

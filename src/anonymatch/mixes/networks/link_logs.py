@@ -46,44 +46,23 @@ _HOPS = 20  # chained rows from which on they show the mean delay per hop
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinkRows:
-    """Rows of a log of links, in the order of the file.
+    """Rows of a log of links, in the order of the file."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Of mixes, senders and receivers.
-    from_, to : array of int
-        Who a packet went from and to, as numbers of names.
-    sent, received : array of float
-        Seconds at which it left and arrived; None for the second if that is the same.
-    message : array of int or None
-        A number that is the same for all rows of one message; -1 where it is not known.
-    message_names : sequence
-        What messages are called, by that number.
-    flagged : array of bool or None
-        Rows of dummy packets.
-    lost : array of bool or None
-        Last rows of packets that were lost.
-    refuse : function
-        Raises the error about a row.
-    origin : float
-        Seconds that were subtracted from all times, as in :class:`Messages`.
-    dates : {"UTC", "local"}, optional
-        What date-times are in, as in :class:`Messages`.
-    """
-
-    names: Sequence[str]
+    names: Sequence[str]  # of mixes, senders and receivers
+    # Who a packet went from and to, as numbers of names.
     from_: Ints
     to: Ints
+    # Seconds at which it left and arrived; None for the second if that is the same.
     sent: Floats
     received: Floats | None = None
+    # A number that is the same for all rows of one message; -1 where it is not known.
     message: Ints | None = None
-    message_names: Sequence[Hashable] = ()
-    flagged: Bools | None = None
-    lost: Bools | None = None
-    refuse: Callable[[int, str], NoReturn]
-    origin: float = 0.0
-    dates: str | None = None
+    message_names: Sequence[Hashable] = ()  # what messages are called, by that number
+    flagged: Bools | None = None  # rows of dummy packets
+    lost: Bools | None = None  # last rows of packets that were lost
+    refuse: Callable[[int, str], NoReturn]  # raises the error about a row
+    origin: float = 0.0  # seconds that were subtracted from all times, as in :class:`Messages`
+    dates: str | None = None  # what date-times are in, as in :class:`Messages`
 
     def at(self, rows: Ints) -> LinkRows:
         """Some of the rows."""

@@ -65,39 +65,24 @@ _FIT_EVENTS = 20_000  # of all mixes, that a mean delay is fitted to
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkConditions:
-    """The given conditions of a link log; None if a condition is not given.
+    """The given conditions of a link log; None if a condition is not given."""
 
-    Attributes
-    ----------
-    mean : float, mapping or None
-        Mean delay per hop in seconds, NaN if the law has no number; None for mixes that are not
-        exponential.
-    loss, cover_rate, loop_rate, inside_at_start : float, mapping or None
-        Probability of a packet to be lost in a mix; dummy packets per second that a mix makes;
-        loops per second that a mix sends to itself; mean number of packets inside a mix at the
-        start.
-    since, until : float, str or None
-        Start and end of the observation [default: first and last row].
-    drained : bool
-        Whether all mixes are empty at the end.
-    running : bool
-        Whether rows before the start show that the network was running then.
-    most : int or None
-        Packets that a mix can hold under its law, if the law has batches.
-    flushes : FlushLaw, type or None
-        The law of mixes that send several packets on together; the type if it has no numbers.
-    """
-
+    # Mean delay per hop in seconds, NaN if the law has no number; None for mixes that are not
+    # exponential.
     mean: PerMix | None = None
+    # Probability of a packet to be lost in a mix; dummy packets per second that a mix makes; loops
+    # per second that a mix sends to itself; mean number of packets inside a mix at the start.
     loss: PerMix | None = None
     cover_rate: PerMix | None = None
     loop_rate: PerMix | None = None
     inside_at_start: PerMix | None = None
+    # Start and end of the observation [default: first and last row].
     since: float | str | None = None
     until: float | str | None = None
-    drained: bool = False
-    running: bool = False
-    most: int | None = None
+    drained: bool = False  # whether all mixes are empty at the end
+    running: bool = False  # whether rows before the start show that the network was running then
+    most: int | None = None  # packets that a mix can hold under its law, if the law has batches
+    # The law of mixes that send several packets on together; the type if it has no numbers.
     flushes: FlushLaw | type[FlushLaw] | None = None
 
     @property

@@ -26,10 +26,9 @@ from anonymatch.mixes.solvers.links import (
     ReceiverFigures,
     two_outcomes,
 )
-from anonymatch.mixes.solvers.wide.link_chain import planned_links
 from anonymatch.mixes.solvers.wide.link_estimate import LINKS_CONFIDENCE, LinksEstimate
 from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
-from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits, exact_seconds
+from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits, links_cost
 from anonymatch.running import Budget, Execution
 
 _LN2 = math.log(2.0)
@@ -72,10 +71,8 @@ def delay_cost(problem: LinkProblem, budget: Budget) -> tuple[float, bool]:
         unpaired=np.ones(len(lengths)),
         cover=1.0,
     )
-    weighed = _SECONDS * int(lengths.sum())
-    if exact_fits(band, budget):
-        return exact_seconds(band) + weighed, True
-    return planned_links(band, budget).seconds(band) + weighed, False
+    seconds, exact = links_cost(band, budget)
+    return seconds + _SECONDS * int(lengths.sum()), exact
 
 
 def delay_figures(problem: LinkProblem, budget: Budget, effort: Execution) -> LinkFigures:

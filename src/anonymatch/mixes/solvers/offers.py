@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymatch import mixes
+from anonymatch import counting, mixes
 from anonymatch.base.arrays import Ints
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
+from anonymatch.graph import Graph
 from anonymatch.mixes.laws import DensityLaw, Exponential, FlushLaw, HopLaw
 from anonymatch.mixes.solvers.hops import stretches
 from anonymatch.mixes.solvers.links import LinkFigures, LinkProblem
@@ -93,7 +94,40 @@ def solve(problem: LinkProblem, budget: Budget, effort: Execution) -> Solved:
 
 def explain_solvers(problem: LinkProblem, budget: Budget) -> tuple[SolverOffer, ...]:
     """What every solver offers for a log; the first that applies is the one chosen."""
-    offers = [(solver.name, solver.offer(problem, budget)) for solver in SOLVERS]
+    return _with_choice([(solver.name, solver.offer(problem, budget)) for solver in SOLVERS])
+
+
+def explain_graph(graph: Graph, lost: int, budget: Budget) -> tuple[SolverOffer, ...]:
+    """The same for a log that is solved by the graph of its candidates.
+
+    The last ``lost`` behaviours are places for messages that did not come out.
+    """
+    swaps, links = mixes.WideBand.of(graph, lost), None
+    if swaps is None and (lost or graph.n_behaviours > graph.n_users):
+        links = mixes.LinkBand.of(graph, lost)
+    counted = replace(budget, seconds=budget.seconds / 2)
+    wide = swaps or links
+    offers: dict[str, LogOffer | Refusal] = {
+        "exact counting": Refusal("messages have far too many candidates at the same time"),
+        "swap chain": Refusal("messages are lost or cover, or candidates are not runs in time"),
+        "link chain": Refusal("nothing is lost or cover, or candidates are not runs in time"),
+    }
+    if wide is None or not wide.hopeless(budget.seconds):
+        plan = counting.plan_posterior(graph, budget=counted)
+        fits = plan.seconds <= counted.seconds and plan.memory <= counted.memory
+        counts = LogOffer(plan.seconds, True, "counts of the blocks of the graph of candidates")
+        beyond = Refusal(f"{plan.seconds:.2g} s are predicted, beyond half of the budget")
+        offers["exact counting"] = counts if fits or wide is None else beyond
+    if swaps is not None:
+        why = "messages have too many candidates for exact counts"
+        offers["swap chain"] = LogOffer(mixes.band_seconds(swaps, budget), False, why)
+    if links is not None:
+        why = "messages may be lost or cover: a chain over explanations"
+        offers["link chain"] = LogOffer(*mixes.links_cost(links, budget), why)
+    return _with_choice(list(offers.items()))
+
+
+def _with_choice(offers: list[tuple[str, LogOffer | Refusal]]) -> tuple[SolverOffer, ...]:
     chosen = next((name for name, offer in offers if isinstance(offer, LogOffer)), None)
     return tuple(SolverOffer(name, offer, name == chosen) for name, offer in offers)
 

@@ -45,27 +45,15 @@ _SAME = 1e-12  # bits, relative: ends closer than this are one number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkJoint:
-    """Joint figures of a network, in bits.
+    """Joint figures of a network, in bits."""
 
-    Attributes
-    ----------
-    histories : float
-        Entropy of the history; log2 of their number if all are equally likely.
-    who : Interval
-        Entropy of who sent what.
-    box : float
-        The most that it could be if only the ends were seen: each exit is one of those in flight.
-    ceiling : float or None
-        No mixes that hold as many packets give a message more own bits on average.
-    parts : int
-        Parts of the log that do not touch each other.
-    """
-
-    histories: float
-    who: Interval
+    histories: float  # entropy of the history; log2 of their number if all are equally likely
+    who: Interval  # entropy of who sent what
+    # The most that it could be if only the ends were seen: each exit is one of those in flight.
     box: float
+    # No mixes that hold as many packets give a message more own bits on average.
     ceiling: float | None
-    parts: int
+    parts: int  # parts of the log that do not touch each other
 
 
 def network_joint(
