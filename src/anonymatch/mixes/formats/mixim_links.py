@@ -25,7 +25,9 @@ from anonymatch.base.text import Argument, quoted, several
 from anonymatch.graph import Source, reading
 from anonymatch.mixes.formats.network_files import corrupt_names
 from anonymatch.mixes.logs.observation import Observation
-from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
+from anonymatch.mixes.networks.link_logs import in_words, observe_links
+from anonymatch.mixes.networks.link_rows import LinkRows
+from anonymatch.mixes.networks.network_conditions import network_law
 from anonymatch.tabular import find_column, numbers, read_text_table
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> O
                 Argument("view", "ends"),
                 " and a law",
             )
-    law = network_law("exponential" if options.law is None else options.law)
+    law = network_law("exponential" if options.law is None else options.law).law
     notes = _dummies(in_folder(sent_path.parent, _DUMMIES))
     sent, received = _table(sent_path), _table(received_path)
     log = _Packets.of(sent, received, sent_path, received_path)
