@@ -68,6 +68,9 @@ from anonymatch.audits.report_tables import (
 from anonymatch.audits.report_users import (
     user_rows as user_rows,
 )
+from anonymatch.audits.passages import (
+    explained as explained,
+)
 from anonymatch.audits.result import (
     Audit as Audit,
     Bin as Bin,

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymatch.audits.charts import audit_charts
 from anonymatch.audits.figures import (
     FIGURES,
     GROUPS,
@@ -23,7 +22,6 @@ from anonymatch.audits.report_parts import (
     rings_part,
     truth_part,
 )
-from anonymatch.audits.report_tables import table_report
 from anonymatch.audits.report_users import unless_exact, user_tables, users_sure
 from anonymatch.audits.result import Audit
 from anonymatch.audits.wording import FigureText, attacker_sentence, figure_text
@@ -74,6 +72,8 @@ def audit_report(
     ('Audit of graph', '2 bits')
     """
     if audit.table is not None:
+        from anonymatch.audits.report_tables import table_report
+
         return table_report(audit, missed=missed, whole=whole)
     words = audit.observation.nouns
     parts = [rings_part(audit), attack_part(audit), truth_part(audit)]
@@ -331,6 +331,8 @@ def _spread_notes(audit: Audit) -> list[Note]:
 
 def _charts(audit: Audit) -> Iterator[Chart]:
     """Yield the charts of the sections that every audit has; other parts have their own."""
+    from anonymatch.audits.charts import audit_charts
+
     words, users = audit.observation.nouns, audit.answers.users
     drawings = audit_charts(audit)
     given = ", given that it departed" if audit.departures_are_open else ""

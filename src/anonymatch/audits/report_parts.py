@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from anonymatch.audits.charts import audit_charts
 from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.report_users import unless_exact, users_sure
 from anonymatch.audits.result import Audit, Score
@@ -28,7 +27,9 @@ from anonymatch.reporting.report import (
     Prominence,
     Table,
 )
-from anonymatch.theory.designs import Design
+
+if TYPE_CHECKING:
+    from anonymatch.theory.designs import Design
 
 __all__ = ["Part", "attack_part", "cost_part", "people_part", "rings_part", "truth_part"]
 
@@ -194,7 +195,7 @@ def attack_part(audit: Audit) -> Part:
     total, left = audit.bits.value * audit.n_users, steps[-1].bits_left
     chart = Chart(
         key="exposures",
-        draw=audit_charts(audit)["exposures"],
+        draw=lambda: audit.chart("exposures"),
         caption=(
             f"Exposing {plural(len(steps), words.user)} removes {amount(total - left)} of "
             f"{amount(total)} bits. The steeper, the more one exposed {words.user} reveals about "
@@ -322,7 +323,7 @@ def truth_part(audit: Audit) -> Part:
     )
     chart = Chart(
         key="calibration",
-        draw=audit_charts(audit)["calibration"],
+        draw=lambda: audit.chart("calibration"),
         caption=caption,
         section="truth",
     )
@@ -408,6 +409,8 @@ _OBJECTIVES = {
 
 def cost_part(audit: Audit) -> Part:
     """Return partition graphs of other costs as a line, and the system as a point."""
+    from anonymatch.audits.charts import audit_charts
+
     words, drawings = audit.observation.nouns, audit_charts(audit)
     charts, tables = [], []
     comparable = "cost" in drawings

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymatch.cli import json_output
-from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.console import MISSED, note, show, typed, watch
 from anonymatch.cli.words import option
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def present(
     if html is not None:
         from anonymatch.reporting import write_report_html
 
-        command = shlex.join(["anonymatch", *sys.argv[1:]])
-        write_report_html(report.run_by(command), html, gates=gates)
+        write_report_html(report.run_by(typed()), html, gates=gates)
     if record is not None:
         json_output.print_json(record)
     elif instead is not None:

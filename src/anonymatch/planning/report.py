@@ -10,7 +10,7 @@ from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import several
 from anonymatch.planning.charts import covers, front_by_delay, trade_chart
 from anonymatch.planning.result import NetworkPlan, Setting
-from anonymatch.planning.verdict import cover_in_words, width_in_words
+from anonymatch.planning.wording import cover_in_words, width_in_words
 from anonymatch.reporting.report import (
     AMOUNT,
     SECONDS,

@@ -52,10 +52,8 @@ from anonymatch.reporting.html.verdicts import (
     verdict as verdict,
 )
 from anonymatch.reporting.paper_figures import (
-    paper_figure as paper_figure,
-)
-from anonymatch.reporting.paper_panels import (
     named as named,
+    paper_figure as paper_figure,
     value_of as value_of,
 )
 from anonymatch.reporting.terminal import (

@@ -14,19 +14,15 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.mixes.laws.candidates import CUT, Candidates, same
-from anonymatch.mixes.laws.flush_draws import flushed
 from anonymatch.mixes.laws.law import (
     LATE,
     LONGEST,
     Law,
     Parameter,
-    PassageWork,
     Traffic,
     positive,
     set_values,
 )
-
-__all__ = ["Binomial", "Cottrell", "FlushLaw", "Pool", "Threshold", "Timed", "TimedPool"]
 
 _MOST = 10**9  # messages of a batch
 
@@ -38,8 +34,6 @@ class FlushLaw(Law):
     """
 
     __slots__ = ()
-
-    flags_as_rates: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -54,10 +48,6 @@ class FlushLaw(Law):
     def longest_delay(self) -> float | None:
         return None
 
-    @property
-    def followed(self) -> bool:
-        return True
-
     def candidates(
         self,
         arrivals: Floats,
@@ -67,19 +57,10 @@ class FlushLaw(Law):
         behaviours: Ints,
         end: float,
     ) -> Candidates:
-        del end
-        if not self.alike:
-            raise InputError(
-                f"{self}: whose a message out is depends on how many are inside, which no graph of "
-                "candidates says; take its figures from the log"
-            )
-        rounds = mixes.flush_numbers(self.flush, arrivals, departures)
-        last = float(rounds.departures[-1]) if len(departures) else -math.inf
-        return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
-
-    def _runs(self, came: Floats, left: Floats, last: float) -> Candidates:
-        """Candidates by numbers of flushes, in order."""
-        return same(came, left, last)
+        raise InputError(
+            f"{self}: whose a message out is depends on how many are inside, which no graph of "
+            "candidates says; take its figures from the log"
+        )
 
     def drawn(
         self, arrivals: Floats, traffic: Traffic, draw: np.random.Generator
@@ -91,20 +72,37 @@ class FlushLaw(Law):
         )
         return departures, lost, cover
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> mixes.LinkFigures:
-        return mixes.flush_figures(
-            self,
-            arrivals,
-            departures,
-            channel=work.channel,
-            dummies=work.dummies,
-            budget=work.budget,
-            asked=work.asked,
-        )
+
+class GraphFlushLaw(FlushLaw):
+    """A flush mix whose candidates a graph holds: all messages of a flush are equally likely."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
+        """Messages inside when a log ends: their mean, and the most."""
+
+    def candidates(
+        self,
+        arrivals: Floats,
+        departures: Floats,
+        *,
+        users: Ints,
+        behaviours: Ints,
+        end: float,
+    ) -> Candidates:
+        del end
+        rounds = mixes.flush_numbers(self.flush, arrivals, departures)
+        last = float(rounds.departures[-1]) if len(departures) else -math.inf
+        return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
+
+    def _runs(self, came: Floats, left: Floats, last: float) -> Candidates:
+        """Candidates by numbers of flushes, in order."""
+        return same(came, left, last)
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold(FlushLaw):
+class Threshold(GraphFlushLaw):
     """A mix that waits for ``batch`` messages and sends them on together.
 
     The law alone knows no delay.
@@ -126,7 +124,6 @@ class Threshold(FlushLaw):
         Parameter("batch", "N", "messages in a batch", whole=True),
     )
     example: ClassVar[str] = "10"
-    alike: ClassVar[bool] = True
 
     batch: int
 
@@ -145,7 +142,7 @@ class Threshold(FlushLaw):
 
 
 @dataclass(frozen=True, slots=True)
-class Timed(FlushLaw):
+class Timed(GraphFlushLaw):
     """A mix that sends on all it has every ``interval`` seconds: at ``origin``, and so on.
 
     Examples
@@ -160,7 +157,6 @@ class Timed(FlushLaw):
         Parameter("origin", "ORIGIN", "when one of them is", optional=True),
     )
     example: ClassVar[str] = "60"
-    alike: ClassVar[bool] = True
 
     interval: float
     origin: float = 0.0
@@ -193,7 +189,7 @@ class Timed(FlushLaw):
 
 
 @dataclass(frozen=True, slots=True)
-class Pool(FlushLaw):
+class Pool(GraphFlushLaw):
     """A mix that waits for ``batch + kept`` messages, sends on ``batch`` and keeps the others.
 
     Those that are kept are drawn from all inside. So whoever is inside at a flush may be among
@@ -216,8 +212,6 @@ class Pool(FlushLaw):
         Parameter("kept", "KEPT", "kept back", whole=True),
     )
     example: ClassVar[str] = "100,10"
-    alike: ClassVar[bool] = True
-    by_moments: ClassVar[bool] = True
 
     batch: int
     kept: int
@@ -241,6 +235,10 @@ class Pool(FlushLaw):
     def moments(
         self, came: Floats, left: Floats, *, filling: Floats, users: Ints
     ) -> tuple[Floats, Floats]:
+        """When each message in may leave first, and when each message out was let go.
+
+        ``filling`` are the arrivals that fill batches, and ``users`` says which of them came.
+        """
         flushes = filling[self.batch + self.kept - 1 :: self.batch]
         if not len(flushes):
             return came, np.full(len(left), -math.inf)
@@ -488,3 +486,107 @@ def _set_clock(law: TimedPool | Binomial | Cottrell) -> None:
     origin = real(law.origin, f"{law.keyword}: origin", low=-LONGEST, high=LONGEST)
     interval = positive(law.interval, f"{law.keyword}: interval")
     set_values(law, interval=interval, origin=origin)
+
+
+# ---- logs of mixes that send several messages on together, drawn
+
+
+_MOST_FLUSHES = 10**7
+
+
+def flushed(
+    rule: mixes.FlushRule,
+    arrivals: Floats,
+    gone: Bools,
+    cover_rate: float,
+    pool: bool,
+    draw: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """When each message leaves, NaN for those that do not; and when cover traffic does."""
+    if rule.interval is None:
+        return _by_number(rule, arrivals, gone, cover_rate, pool, draw)
+    rounds = np.ceil((arrivals - rule.origin) / rule.interval)
+    begin = math.floor(-rule.origin / rule.interval) + 1  # the first flush after 0
+    number = int(rounds[-1]) - begin + 1
+    if number > _MOST_FLUSHES:
+        raise InputError(
+            f"this log would have {number} flushes, and at most {_MOST_FLUSHES} are drawn; give a "
+            "longer interval, or fewer messages"
+        )
+    mean = cover_rate * rule.interval
+    first = (rounds - begin).astype(np.int64)
+    if rule.all_leave:
+        flush = np.where(gone, number, first)
+        cover = draw.poisson(mean, number)
+    else:
+        flush, cover = _by_clock(rule, first[~gone], number, mean, pool, draw)
+        everybody = np.full(len(arrivals), number)
+        everybody[~gone] = flush
+        flush = everybody
+    moments = rule.origin + (begin + np.arange(number)) * rule.interval
+    # A flush is not before what it sends on, though both are rounded.
+    times = np.maximum(arrivals, np.append(moments, math.nan)[flush])
+    return times, np.repeat(moments, cover)
+
+
+def _by_clock(
+    rule: mixes.FlushRule,
+    first: Ints,
+    number: int,
+    mean: float,
+    pool: bool,
+    draw: np.random.Generator,
+) -> tuple[Ints, Ints]:
+    """The flush of each message, ``number`` for those that stay; and how much cover leaves."""
+    flush = np.full(len(first), number, dtype=np.int64)
+    cover = draw.poisson(mean, number)
+    borders = np.searchsorted(first, np.arange(number + 1))
+    inside, dummies = np.empty(0, dtype=np.int64), 0
+    for at in range(number):
+        inside = np.concatenate((inside, np.arange(borders[at], borders[at + 1])))
+        dummies += int(cover[at]) if pool else 0
+        total = len(inside) + dummies
+        if rule.share is None:
+            leaves = np.zeros(total, dtype=np.bool_)
+            leaves[draw.permutation(total)[int(rule.stays(total)) :]] = True
+        else:
+            leaves = draw.random(total) < rule.leave(total)
+        flush[inside[leaves[: len(inside)]]] = at
+        if pool:
+            cover[at] = np.count_nonzero(leaves[len(inside) :])
+            dummies -= int(cover[at])
+        inside = inside[~leaves[: len(inside)]]
+    return flush, cover
+
+
+def _by_number(
+    rule: mixes.FlushRule,
+    arrivals: Floats,
+    gone: Bools,
+    cover_rate: float,
+    pool: bool,
+    draw: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    batch = rule.batch or 1
+    own = np.flatnonzero(~gone)
+    extra: Floats = np.empty(0)
+    if pool:
+        extra = draw.uniform(0.0, arrivals[-1], draw.poisson(cover_rate * float(arrivals[-1])))
+    times = np.concatenate((arrivals[own], np.sort(extra)))
+    order = np.argsort(times, kind="stable")
+    left = np.full(len(times), math.nan)
+    inside = np.empty(0, dtype=np.int64)
+    begin = 0
+    for end in range(batch + rule.kept, len(times) + 1, batch):
+        inside = np.concatenate((inside, order[begin:end]))
+        draw.shuffle(inside)
+        left[inside[rule.kept :]] = times[order[end - 1]]
+        inside, begin = inside[: rule.kept], end
+    departures = np.full(len(arrivals), math.nan)
+    departures[own] = left[: len(own)]
+    hidden = left[len(own) :]
+    if not pool:
+        moments = np.unique(left[~np.isnan(left)])
+        spans = np.diff(moments, prepend=0.0)
+        hidden = np.repeat(moments, draw.poisson(cover_rate * spans))
+    return departures, hidden[~np.isnan(hidden)]

@@ -10,8 +10,7 @@ import numpy as np
 from anonymatch._native import version
 from anonymatch.reporting import report as model
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.drawings.matrices import density, heat, matrix
-from anonymatch.reporting.drawings.profiles import profile_matrix
+from anonymatch.reporting.drawings.matrices import density, heat, matrix, profile_matrix
 from anonymatch.reporting.drawings.svg import LARGEST, Picture
 from anonymatch.reporting.gates import Judged
 from anonymatch.reporting.html.document import (
