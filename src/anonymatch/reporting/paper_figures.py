@@ -15,7 +15,7 @@ from anonymatch.mixes import relay_graph, relay_weights
 from anonymatch.reporting.drawings.curves import network, sets
 from anonymatch.reporting.drawings.graphs import bipartite, exposure
 from anonymatch.reporting.drawings.matrices import matrix, permutations
-from anonymatch.reporting.paper_panels import Panel
+from anonymatch.reporting.html.document import Panel
 from anonymatch.theory.attacks import exposures
 from anonymatch.theory.claims import PRINTED, Ellipse, Point, inside, permutation, picture
 
