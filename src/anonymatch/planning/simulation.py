@@ -314,8 +314,6 @@ def _causes(
     told = np.bincount(packets[events.from_ == CARRIED], minlength=len(last))
     cause[(hops == told)[packets[targets]]] = 0
     ways: dict[int, list[int]] = {}
-    slowest = float(np.quantile(np.concatenate(delays), 0.99))
-    guesses = np.array([sample.guesses.mean() for sample in samples])
     worst = np.argsort(bits, kind="stable")[: max(1, len(bits) // 20)]  # of whom it is asked
     wanted = {int(packets[targets[at]]) for at in worst}
     for event in np.flatnonzero(np.isin(packets, list(wanted))).tolist():
