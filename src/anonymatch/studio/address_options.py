@@ -227,7 +227,7 @@ class AddressOptions:
                 unit=self.unit or None,
                 departures=second.path if second and self.role == "departures" else None,
                 original=second.path if second and released else None,
-                identifiers=self.identifiers if released else None,
+                quasi_identifiers=self.identifiers if released else None,
                 sensitive=self.sensitive if released else None,
                 name=self.name or None if released else None,
                 tolerance=self.tolerance or None if released else None,

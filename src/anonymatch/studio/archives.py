@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label, several
-from anonymatch.graph import limits
 from anonymatch.mixes import PARTS
+from anonymatch.tabular import allowed_unfolded
 
 __all__ = ["Unpacked", "unpack"]
 
@@ -52,7 +52,7 @@ def unpack(archive: Path, name: str, folder: Path) -> Unpacked:
         with zipfile.ZipFile(archive) as file:
             members = _checked(file)
             chosen = _chosen(members, folder, name)
-            _extract(file, chosen, limits.allowed(archive.stat().st_size))
+            _extract(file, chosen, allowed_unfolded(archive.stat().st_size))
     except InputError as error:
         _remove(folder)
         raise error.about(name) from None

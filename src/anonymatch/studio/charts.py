@@ -14,7 +14,7 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.numbers import amount, percent, plural
 from anonymatch.base.text import label
-from anonymatch.mixes import Law, Linked, Messages, delay_log_density
+from anonymatch.mixes import DensityLaw, Law, Linked, Messages, delay_log_density
 from anonymatch.reporting.charts import CATEGORIES, LIGHT, WIDTH, AnyChart, inline, themed, zoom
 from anonymatch.studio.log_preview import load
 
@@ -116,7 +116,7 @@ def delays_chart(delays: Floats, law: Law | None = None) -> AnyChart | None:
 
 def _has_density(law: Law) -> bool:
     inner = law.law if isinstance(law, Linked) else law
-    return inner.has_density or inner.keyword == "exponential"
+    return isinstance(inner, DensityLaw) and inner.spread_out
 
 
 def _longest(delays: Floats, law: Law | None) -> float | None:

@@ -12,12 +12,13 @@ from typing import Any, Generic, TypeVar
 from anonymatch.audits import AT_MOST, FIGURES, Audit, audit, identified
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.base.text import Argument, Call, Message, Piece, as_option
-from anonymatch.graph import TIMES, Graph
+from anonymatch.graph import Graph
 from anonymatch.mixes import FirstLook, ReadOptions, first_look
 from anonymatch.reporting import LARGEST
 from anonymatch.running import Allowance, Progress
 from anonymatch.studio.dropped import columns_of
 from anonymatch.studio.uploads import names_of
+from anonymatch.tabular import TIMES
 from anonymatch.theory.attacks import Exposure, exposure
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Looks", "Why", "as_field", "gate_name", "why"]
@@ -31,7 +32,7 @@ FIELDS = {
     "budget": "Time for exact answers",
     "departures": "A second file is",
     "original": "A second file is",
-    "identifiers": "Identifiers",
+    "quasi_identifiers": "Identifiers",
     "sensitive": "Sensitive",
     "name": "Column of people's names",
     "hierarchies": "Hierarchies",
@@ -134,7 +135,8 @@ class AuditRequest:
             for name, value in self._shown().items()
             for each in _repeated(value)
         ]
-        parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
+        audit = "audit" if self.options.original is None else "table audit"
+        parts = ["anonymatch", audit, quote(self.name), *given, f"--budget {self.budget:g}"]
         for name, threshold in (thresholds or {}).items():
             option = "--fail-over" if name in AT_MOST else "--fail-under"
             parts.append(f"{option} {quote(f'{gate_name(name)}={threshold:g}')}")

@@ -18,11 +18,11 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.text import plain
-from anonymatch.graph import plain_cell
 from anonymatch.reporting import Picture
 from anonymatch.reporting import table as cells
 from anonymatch.reporting.charts import AnyChart, chart_attributes
 from anonymatch.studio.address import control_of
+from anonymatch.tabular import plain_cell
 
 __all__ = [
     "ChartPlace",

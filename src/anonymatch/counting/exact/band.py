@@ -20,8 +20,9 @@ from anonymatch import _native
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block, first_look, look_pays
 from anonymatch.counting.blocks.solution import Context, Floats, Option, Probabilities, Solution
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.exact import frontier
+from anonymatch.counting.integers import LN2
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, check_work
 
 
@@ -138,9 +139,6 @@ def banded(
 
 Ints = npt.NDArray[np.int32]
 Ints64 = npt.NDArray[np.int64]
-
-_ROUNDS = 8
-_LN2 = math.log(2.0)
 
 
 class BandResult(NamedTuple):
@@ -293,7 +291,7 @@ def _positions_by_time(block: Block, users: Ints64) -> Ints64 | None:
     at = np.empty(block.n_users, np.int64)
     at[plan.order] = np.arange(block.n_users)
     degrees = np.diff(block.indptr)
-    for _ in range(_ROUNDS):
+    for _ in range(LIMITS.band_rounds):
         spans = _ends(block.indices, at[users], block.n_behaviours)
         behaviours = np.empty(block.n_behaviours, np.int64)
         behaviours[np.lexsort((spans[0], spans[0] + spans[1]))] = np.arange(block.n_behaviours)
@@ -315,7 +313,7 @@ def _ends(labels: npt.NDArray[Any], values: npt.NDArray[Any], n: int) -> tuple[I
 
 def _log(job: _native.Band) -> float:
     mantissa, exponent = job.count_real()
-    return math.log(mantissa) + exponent * _LN2 if mantissa else -math.inf
+    return math.log(mantissa) + exponent * LN2 if mantissa else -math.inf
 
 
 Words = npt.NDArray[np.uint64]
@@ -561,7 +559,7 @@ def _between(stretches: list[_BandStretch]) -> _Passes:
 
 def _log_met(before: _Layer, after: _Layer) -> float:
     met = _native.meet_real(before.values, after.values)
-    return math.log(met) + (before.exponent + after.exponent) * _LN2 if met else -math.inf
+    return math.log(met) + (before.exponent + after.exponent) * LN2 if met else -math.inf
 
 
 # Chunks: the band is shared, the layers travel.

@@ -14,10 +14,8 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior
+from anonymatch.counting.measures.tuning import MEASURES
 from anonymatch.graph import Edges, Graph, settle
-
-_MOST_EXPONENT = 1000  # of a sum: doubles end at 1024
-_EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
 
 
 def full_log(n_users: int, n_behaviours: int) -> float:
@@ -95,7 +93,7 @@ def log_common_sum(graph: Graph) -> float | None:
         ]
     )
     middle = float(sums.mean())
-    if not (np.abs(sums - middle) <= _EQUAL_SUMS * middle).all():
+    if not (np.abs(sums - middle) <= MEASURES.equal_sums * middle).all():
         return None
     return math.log(middle) + exponent * math.log(2.0)
 
@@ -106,7 +104,7 @@ def _summable(graph: Graph) -> tuple[Floats, int]:
         return np.ones(graph.n_edges), 0
     weights = np.asarray(graph.weights, dtype=np.float64)
     largest = math.frexp(float(weights.max(initial=0.0)))[1]
-    exponent = max(largest + graph.n_edges.bit_length() - _MOST_EXPONENT, 0)
+    exponent = max(largest + graph.n_edges.bit_length() - MEASURES.most_exponent, 0)
     return np.ldexp(weights, -exponent), exponent
 
 

@@ -15,7 +15,7 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
-from anonymatch.graph import FORMATS, plain_table
+from anonymatch.graph import FORMATS
 from anonymatch.mixes import SOURCES, FirstLook, parse_law
 from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
@@ -60,6 +60,7 @@ from anonymatch.studio.widgets import (
     select,
     text,
 )
+from anonymatch.tabular import plain_table
 
 __all__ = ["show"]
 

@@ -25,7 +25,6 @@ from anonymatch.disclosure import (
     rounds_report,
     rounds_text,
 )
-from anonymatch.graph import plain_table
 from anonymatch.reporting import drawn_matrix, report_html
 from anonymatch.studio.address import address, whole
 from anonymatch.studio.disclosures import RoundsRequest
@@ -52,6 +51,7 @@ from anonymatch.studio.widgets import (
     text,
     tiles,
 )
+from anonymatch.tabular import plain_table
 
 __all__ = ["show"]
 

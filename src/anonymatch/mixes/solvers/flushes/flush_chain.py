@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +50,8 @@ from anonymatch.mixes.solvers.flushes.flush_states import (
     forward,
 )
 from anonymatch.mixes.solvers.flushes.known_numbers import KnownNumbers, known_numbers, known_totals
-from anonymatch.mixes.solvers.links import Channel, LinkFigures, guesses_within
+from anonymatch.mixes.solvers.links import Channel, Dummies, LinkFigures, guesses_within
 from anonymatch.running import Budget
-
-Dummies = Literal["exit", "pool"]
 
 _LN2 = math.log(2.0)
 _POSSIBLE = 1e-12  # probabilities above this count as allowed

@@ -199,17 +199,10 @@ _EACH = 0.999  # confidence of the interval of one message
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """Figures of the messages in a stretch of a log.
+    """Figures of the messages in a stretch of a log."""
 
-    Attributes
-    ----------
-    which : slice
-        Of all messages.
-    shannon, largest, collision : array
-        Entropy, largest probability and sum of squared probabilities of each.
-    """
-
-    which: slice
+    which: slice  # of all messages
+    # Entropy, largest probability and sum of squared probabilities of each.
     shannon: Floats
     largest: Floats
     collision: Floats

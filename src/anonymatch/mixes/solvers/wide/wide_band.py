@@ -132,22 +132,13 @@ def shares_at(
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class WideBand:
-    """A square band around the diagonal, without what is in no perfect matching.
+    """A square band around the diagonal, without what is in no perfect matching."""
 
-    Attributes
-    ----------
-    first, last : array of int
-        Row ``i`` is positive in columns ``first[i]`` to ``last[i] - 1``.
-    weights : array or None
-        Of all rows, one after another.
-    alike : int
-        So many of the last columns are places for messages that did not come out.
-    """
-
+    # Row ``i`` is positive in columns ``first[i]`` to ``last[i] - 1``.
     first: npt.NDArray[np.int32]
     last: npt.NDArray[np.int32]
-    weights: Floats | None
-    alike: int
+    weights: Floats | None  # of all rows, one after another
+    alike: int  # so many of the last columns are places for messages that did not come out
 
     @classmethod
     def of(cls, graph: Graph, alike: int = 0) -> WideBand | None:
@@ -236,39 +227,21 @@ class WideBand:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BandEstimate:
-    """What is estimated of a wide band; entropies and logs of the whole in nats.
+    """What is estimated of a wide band; entropies and logs of the whole in nats."""
 
-    Attributes
-    ----------
-    log_weight : Interval
-        Natural log of the sum over matchings of their weights.
-    proven : tuple of float
-        Ends between which it lies for sure.
-    entropy : Interval
-        Of the matching that happened.
-    users : UserFigures
-        Of all rows, with an interval of their mean entropy.
-    confidence : float
-    replicas : int
-        Of the chain.
-    proposals, visits : int
-        Work done: swaps that were looked at, and entries of the band.
-    divergence : float
-        Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
-    asked : array or None
-        Probability of each row to have the column that was asked for: the scaling's share times
-        2 to the mean divergence, so that the mean of -log2 has no bias.
-    """
-
-    log_weight: Interval
-    proven: tuple[float, float]
-    entropy: Interval
-    users: UserFigures
+    log_weight: Interval  # natural log of the sum over matchings of their weights
+    proven: tuple[float, float]  # ends between which it lies for sure
+    entropy: Interval  # of the matching that happened
+    users: UserFigures  # of all rows, with an interval of their mean entropy
     confidence: float
-    replicas: int
+    replicas: int  # of the chain
+    # Work done: swaps that were looked at, and entries of the band.
     proposals: int
     visits: int
+    # Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
     divergence: float
+    # Probability of each row to have the column that was asked for: the scaling's share times 2 to
+    # the mean divergence, so that the mean of -log2 has no bias.
     asked: Floats | None = None
 
 
@@ -343,6 +316,11 @@ def _planned(band: WideBand, budget: Budget) -> _Plan:
     return next(
         (one for one in shorter if one.seconds(band) <= most), replace(few, burn=1, sweeps=1)
     )
+
+
+def band_seconds(band: WideBand, budget: Budget) -> float:
+    """Predicted seconds of `estimate_band`."""
+    return _planned(band, budget).seconds(band)
 
 
 def _lowest_tilt(band: WideBand) -> float:

@@ -19,36 +19,19 @@ _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LinkBand:
-    """Messages in (rows), the runs of messages out (columns) that they may be, and all weights.
+    """Messages in (rows), the runs of messages out (columns) that they may be, and all weights."""
 
-    Attributes
-    ----------
-    first, last : array of int
-        Row ``i`` may be columns ``first[i]`` to ``last[i] - 1``; both never fall.
-    weights : array or None
-        Of all rows, one after another; None if all are 1.
-    columns : int
-    unpaired : array
-        Weight of each row to be no column; 0 where it must be one.
-    cover : float
-        Weight of a column to be nobody's; 0 if all are somebody's.
-    pairs : int or None
-        How many rows have a column, if that is told.
-    staying : array or None
-        The part of ``unpaired`` that is the weight to be still inside; the rest is to be lost.
-    lost : int or None
-        How many rows are lost, if that is told.
-    """
-
+    # Row ``i`` may be columns ``first[i]`` to ``last[i] - 1``; both never fall.
     first: Ints
     last: Ints
-    weights: Floats | None
+    weights: Floats | None  # of all rows, one after another; None if all are 1
     columns: int
-    unpaired: Floats
-    cover: float
-    pairs: int | None = None
+    unpaired: Floats  # weight of each row to be no column; 0 where it must be one
+    cover: float  # weight of a column to be nobody's; 0 if all are somebody's
+    pairs: int | None = None  # how many rows have a column, if that is told
+    # The part of ``unpaired`` that is the weight to be still inside; the rest is to be lost.
     staying: Floats | None = None
-    lost: int | None = None
+    lost: int | None = None  # how many rows are lost, if that is told
 
     @classmethod
     def of(cls, graph: Graph, lost: int) -> LinkBand | None:

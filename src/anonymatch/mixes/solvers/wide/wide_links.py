@@ -84,6 +84,13 @@ def exact_fits(band: LinkBand, budget: Budget) -> bool:
     return exact_seconds(band) <= _SHARE * budget.seconds
 
 
+def links_cost(band: LinkBand, budget: Budget) -> tuple[float, bool]:
+    """Predicted seconds of `estimate_links`, and whether its figures are exact."""
+    if exact_fits(band, budget):
+        return exact_seconds(band), True
+    return planned_links(band, budget).seconds(band), False
+
+
 def _key_bits(band: LinkBand) -> int:
     """Bits of the key of a state."""
     width = int((band.last - band.first).max(initial=0))
