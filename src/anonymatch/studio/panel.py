@@ -9,15 +9,17 @@ from functools import partial
 from threading import Lock
 from typing import TypeVar
 
-from nicegui import background_tasks
+from nicegui import background_tasks, ui
 
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import shown, time_in_words
 from anonymatch.running import Cancelled, Progress
 from anonymatch.studio.background import BackgroundJob, Track, problem
-from anonymatch.studio.widgets import alert, box, button, text
+from anonymatch.studio.session import Studio
+from anonymatch.studio.uploads import Upload
+from anonymatch.studio.widgets import alert, box, button, drop_zone, text
 
-__all__ = ["View", "bits_text", "how_far"]
+__all__ = ["FilePage", "View", "bits_text", "how_far"]
 
 T = TypeVar("T")
 _PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
@@ -133,6 +135,38 @@ class View:
                 bar.props.pop("value", None)
             far.set_content(how_far(job.track))
             await asyncio.sleep(_GLANCE)
+
+
+class FilePage:
+    """An open page that takes dropped files, which are removed when it is closed."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.client = ui.context.client
+        self.id = self.client.id
+        studio.inboxes[self.id] = self.arrived
+        self.client.on_delete(self._closed)
+
+    async def arrived(self, upload: Upload, slot: str, more: bool) -> None:
+        """Take a file; ``more`` follow that were dropped together."""
+        raise NotImplementedError
+
+    def _closed(self) -> None:
+        self.studio.inboxes.pop(self.id, None)
+        self.studio.store.leave(self.id)
+
+    def drop(self, words: str, hint: str = "", *, slot: str = "file", several: int = 1) -> None:
+        """Show a place to drop files on."""
+        store = self.studio.store
+        limits = {"limit": store.limit, "several": several}
+        drop_zone(f"/upload/{self.id}", slot, words, hint, refusal=store.refusal, **limits)
+
+    def notice(self, gone: bool) -> ui.element:
+        """Show a place for alerts, with one if the file of the address is gone."""
+        with box("div") as place:
+            if gone:
+                alert("a file of this address is no longer here; drop it again")
+        return place
 
 
 def how_far(track: Track) -> str:

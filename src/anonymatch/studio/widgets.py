@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -17,11 +17,12 @@ from typing import Any
 
 from nicegui import ui
 
-from anonymatch.base.text import plain
+from anonymatch.base.numbers import amount, percent
+from anonymatch.base.text import label, plain
 from anonymatch.graph import plain_cell
 from anonymatch.reporting import Picture
 from anonymatch.reporting import table as cells
-from anonymatch.reporting.charts import AnyChart, chart_attributes
+from anonymatch.reporting.charts import LIGHT, WIDTH, AnyChart, chart_attributes, inline, themed
 from anonymatch.studio.address import control_of
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Step",
     "alert",
     "article",
+    "bar_chart",
     "box",
     "button",
     "chart",
@@ -509,3 +511,35 @@ def same_result(command: str, python: str) -> None:
 
 def _copy(content: str) -> None:
     ui.run_javascript(f"studio.copy({json.dumps(content)})")
+
+
+def bar_chart(
+    rows: Sequence[tuple[Hashable, float]], *, title: str, x_label: str, share: bool = False
+) -> AnyChart:
+    """A bar a name, in the order given; a bar that is clicked on is told as ``pick``."""
+    import altair as alt
+
+    known = [(label(name), float(value)) for name, value in rows]
+    named = [{"name": name, "value": value} for name, value in known]
+    order = [name for name, _ in known]
+    pick = alt.selection_point(name="pick", fields=["name"], empty=False)
+    base = alt.Chart(inline(named), width=WIDTH, height=20 * max(len(named), 2))
+    form = ".3~%" if share else ",.4~g"
+    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=140))
+    bars = base.mark_bar(height={"band": 0.7}, cursor="pointer").encode(
+        x=alt.X("value:Q", title=x_label, axis=alt.Axis(format="%" if share else ",.6~g")),
+        y=y,
+        color=alt.condition(pick, alt.value(LIGHT["c1"]), alt.value(LIGHT["c0"])),
+        tooltip=[
+            alt.Tooltip("name:N", title="who"),
+            alt.Tooltip("value:Q", title=x_label, format=form),
+        ],
+    )
+    texts = base.mark_text(align="left", dx=4).encode(
+        x="value:Q", y=y, text=alt.Text("value:Q", format=form)
+    )
+    chart = alt.layer(bars.add_params(pick), texts)
+    few = "; ".join(
+        f"{name}: {percent(value) if share else amount(value)}" for name, value in known[:5]
+    )
+    return themed(chart, title=title, words=f"{few}{' …' if len(named) > 5 else ''}.")

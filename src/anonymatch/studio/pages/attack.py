@@ -18,16 +18,16 @@ from anonymatch.reporting import LARGEST, bipartite, exposure
 from anonymatch.reporting.charts import Line, line_chart
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, texts, whole
-from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
-from anonymatch.studio.charts import bar_chart
 from anonymatch.studio.frame import frame
-from anonymatch.studio.pages.marking import marked_users
+from anonymatch.studio.options import AddressOptions
+from anonymatch.studio.pages.judging import marked_users
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import (
     DrawnChart,
     article,
+    bar_chart,
     box,
     button,
     chart,
@@ -151,7 +151,8 @@ class _AttackPage:
     def _work(self, progress: Progress, targets: list[str], seed: int) -> _Played | _Followed:
         if self.graph != _OWN or self.own is None:
             return self._drawn(play(start_of(self.graph), targets, seed), [], _NOUNS)
-        audit = self.studio.audits.find(self.own, progress)
+        own = self.own
+        audit = self.studio.audits.once(own, lambda: own.audit(progress))
         stretch = self.options.marked
         marked = [] if stretch is None else marked_users(audit, stretch)
         graph = audit.observation.graph
@@ -209,13 +210,13 @@ class _AttackPage:
             )
             link(
                 "Back to the audit",
-                address("/audit", **self.options.values(), **self.options.shown()),
+                self.options.route("/audit", **self.options.shown()),
                 "button",
             )
             if everybody:
                 link(
                     "Attack everybody instead",
-                    address("/attack", **self.options.values()),
+                    self.options.route("/attack"),
                     "button",
                 )
 

@@ -16,15 +16,14 @@ from anonymatch.audits import Audit
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS, plain_table
-from anonymatch.mixes import SOURCES, FirstLook, parse_law
+from anonymatch.mixes import FirstLook, parse_law
 from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
-from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import EXAMPLES, MEASURED, ROLES, UNITS, AddressOptions
+from anonymatch.studio.address import address, choice, number
 from anonymatch.studio.campaigns import attackable
-from anonymatch.studio.dropped import columns_of, sort_out
 from anonymatch.studio.frame import frame
-from anonymatch.studio.pages.column_choice import ColumnChoice
+from anonymatch.studio.options import CHOICES, EXAMPLES, MEASURED, AddressOptions, form_fields
+from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
 from anonymatch.studio.pages.first_look import (
     Look,
     Trial,
@@ -34,22 +33,18 @@ from anonymatch.studio.pages.first_look import (
     show_trial,
     trial_of,
 )
-from anonymatch.studio.pages.law_choice import LawChoice
-from anonymatch.studio.pages.marking import Marking
+from anonymatch.studio.pages.judging import Marking, Thresholds
 from anonymatch.studio.pages.one_user import ask, show_answer
-from anonymatch.studio.pages.ring_choice import RingChoice
-from anonymatch.studio.pages.thresholds import Thresholds
-from anonymatch.studio.panel import View
-from anonymatch.studio.request import FIELDS, AuditRequest, as_field
+from anonymatch.studio.panel import FilePage, View
+from anonymatch.studio.request import LABELS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
-from anonymatch.studio.uploads import Upload
+from anonymatch.studio.uploads import Upload, columns_of, sort_out
 from anonymatch.studio.widgets import (
     Step,
     alert,
     article,
     box,
     button,
-    drop_zone,
     field,
     heading,
     html,
@@ -90,39 +85,28 @@ class _Result:
     sections: Sequence[Section]
 
 
-class _AuditPage:
+class _AuditPage(FilePage):
     """State and places of one open page: files, the first look, law or columns, the audit."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
-        self.studio = studio
-        client = ui.context.client
-        self.client, self.id = client, client.id
+        super().__init__(studio)
         self.options = AddressOptions.of(query, studio.store, self.id)
         self.user = query.get("user", "")
         self.first: FirstLook | None = None
         self.arriving: list[Upload] = []  # files of which others that were dropped with them follow
         self.waiting: asyncio.Task[None] | None = None
         self.going_on: asyncio.Task[None] | None = None  # what follows the first look
-        studio.inboxes[self.id] = self._arrived
-        client.on_delete(self._closed)
-
-    def _closed(self) -> None:
-        self.studio.inboxes.pop(self.id, None)
-        self.studio.store.leave(self.id)
 
     def _remember(self) -> None:
         options = self.options
-        link = address("/audit", **options.values(), **options.shown(), user=self.user)
-        ui.navigate.history.replace(link)
+        ui.navigate.history.replace(options.route("/audit", **options.shown(), user=self.user))
 
     # ---- the file
 
     def build(self) -> None:
-        with box("div") as self.gone:
-            if self.options.gone:
-                alert("the file of this address is no longer here; drop it again")
+        self.gone = self.notice(self.options.gone)
         with box("div") as self.dropping:
-            self._drop("file", "Drop files here, or click to choose some", _formats())
+            self.drop("Drop files here, or click to choose some", _formats(), several=_TOGETHER)
         self.controls = box("div")
         self._controls()
         self.look_step = Step("What it is")
@@ -138,35 +122,22 @@ class _AuditPage:
         self.column_step = Step("Which column is what")
         with self.column_step.content:
             self.columns = ColumnChoice(self.options, self._told)
-        self.ring_step = Step("How old outputs are")
-        with self.ring_step.content:
-            self.rings = RingChoice(self.options, self._told)
+        self.form_step = Step("More options")
+        with self.form_step.content:
+            self.form = OptionForm(self.options, self._told)
         with box("div", id="audited"):
             self.view = View("Auditing")
 
-    def _drop(self, slot: str, words: str, hint: str) -> None:
-        store = self.studio.store
-        drop_zone(
-            f"/upload/{self.id}",
-            slot,
-            words,
-            hint,
-            limit=store.limit,
-            refusal=store.refusal,
-            several=_TOGETHER,
-        )
-
     def _controls(self) -> None:
         options = self.options
-        there = options.file is not None or bool(options.example)
-        self.dropping.classes(remove="small", add="small" if there else "")
+        self.dropping.classes(remove="small", add="small" if options.name else "")
         self.controls.clear()
         with self.controls:
             with box("div", "row filebar"):
                 if options.file is not None:
                     self._files(options.file)
                 else:
-                    names = {name: example.story for name, example in EXAMPLES.items()}
+                    names = {name: example.text for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
                     select("Or look at an example", names, options.example, self._set_example)
             with box("details", "more", open=True if self._is_alone() else None):
@@ -207,29 +178,28 @@ class _AuditPage:
         return delays + levels
 
     def _more(self) -> None:
-        options = self.options
+        options, form = self.options, OptionForm(self.options, self._reread)
         with box("div", "controls"):
-            kinds = {"": "as it shows"} | {name: name for name in SOURCES}
-            select(FIELDS["source"], kinds, options.source, partial(self._set, "source"))
-            select(FIELDS["unit"], UNITS, options.unit, partial(self._set, "unit"))
+            for name in ("source", "unit", "columns"):
+                form.field(name)
             number_slider(
-                FIELDS["budget"],
+                LABELS["budget"],
                 options.budget,
                 self._set_budget,
                 least=1,
                 most=300,
                 upper=3600,
                 unit="s",
-                hint="What would take longer is estimated.",
+                hint="Figures that would take longer are estimated.",
             )
-            select(FIELDS["departures"], ROLES, options.role, partial(self._set, "role"))
+            select(LABELS["departures"], CHOICES["role"], options.role, self._set_role)
         if options.file is not None:
             with box("div", "small"):
-                self._drop(
-                    "along",
+                self.drop(
                     "Drop more files along: the original of a released table, hierarchies named by "
                     "their column, messages out, measured delays",
-                    "",
+                    slot="along",
+                    several=_TOGETHER,
                 )
 
     async def _set_example(self, given: Any) -> None:
@@ -237,8 +207,11 @@ class _AuditPage:
         self.options.looking = False  # an example has its law
         await self._changed()
 
-    async def _set(self, name: str, given: Any) -> None:
-        self.options.tell(name, str(given))
+    async def _set_role(self, given: Any) -> None:
+        self.options.role = choice({"role": str(given)}, "role", list(CHOICES["role"]))
+        await self._reread()
+
+    async def _reread(self) -> None:
         await self._changed(rebuild=False)
 
     async def _set_budget(self, given: Any) -> None:
@@ -248,7 +221,7 @@ class _AuditPage:
             if self.first is not None and not self.options.looking:
                 await self.audit()
 
-    async def _arrived(self, upload: Upload, slot: str, more: bool) -> None:
+    async def arrived(self, upload: Upload, slot: str, more: bool) -> None:
         self.arriving.append(upload)
         if self.waiting is not None:
             self.waiting.cancel()
@@ -310,23 +283,25 @@ class _AuditPage:
             self.look_step.hide()
             return
         self.look_step.show()
-        await self.look_view.ask(lambda _: look_at(self.studio.looks.find(inquiry)), self._looked)
+        await self.look_view.ask(
+            lambda _: look_at(self.studio.looks.once(inquiry, inquiry.first_look)), self._looked
+        )
         if self.going_on is not None:  # a page that is fetched has the answer, if it is soon there
             await asyncio.wait({self.going_on}, timeout=_PATIENCE)
 
     def _forget(self) -> None:
         """Nothing of another file, or of another law, stays on the page."""
         self.first = self.going_on = None
-        for step in (self.law_step, self.column_step, self.ring_step):
+        for step in (self.law_step, self.column_step, self.form_step):
             step.hide()
-        for choice in (self.law, self.columns, self.rings):
-            choice.clear()
+        for part in (self.law, self.columns, self.form):
+            part.clear()
         self.trial_view.clear()
         self.go.clear()
         self.view.clear()
 
     def _looked(self, drawn: Look) -> None:
-        self.first = drawn.look
+        self.first, kind = drawn.look, drawn.look.kind
         show_look(drawn)
         chosen = bool(self.options.law)
         self.look_step.show(look_words(drawn.look))
@@ -335,16 +310,13 @@ class _AuditPage:
             self.law_step.show()
         else:
             self.options.delay("")  # a law is for logs
+        self.options.keep_for(kind)
         if drawn.look.tables is not None:
             self.columns.look(drawn.look.tables)
             self.column_step.show()
-        else:
-            self.options.forget_columns()
-        if drawn.look.rings is not None:
-            self.rings.look(drawn.look)
-            self.ring_step.show()
-        else:
-            self.options.forget_rings()
+        if self.form.look(drawn.look):
+            changed = any(self.options.read.given().get(name) for name in form_fields(kind))
+            self.form_step.show(folded=not changed and drawn.look.rings is None)
         if drawn.look.needs_law and not chosen:
             self.options.looking = True
         self.going_on = background_tasks.create(self._go_on(), name="studio law")
@@ -415,7 +387,7 @@ class _AuditPage:
         if inquiry is None:
             self.view.clear()
             return
-        if self.options.identifiers == ():
+        if self.options.read.identifiers == ():
             self.view.clear()
             self.view.say("Choose at least one identifier: what an attacker knows of people.")
             return
@@ -426,7 +398,7 @@ class _AuditPage:
 
     def _find(self, inquiry: AuditRequest, progress: Progress) -> _Result:
         """The audit with its designs, which are searched for when they are first looked at."""
-        audit = self.studio.audits.find(inquiry, progress)
+        audit = self.studio.audits.once(inquiry, lambda: inquiry.audit(progress))
         if audit.table is None:
             _ = audit.designs
         return _Result(audit=audit, sections=audit_sections(audit, command=inquiry.command()))
@@ -436,8 +408,7 @@ class _AuditPage:
         self._remember()
 
     def _attack_marked(self) -> str:
-        marked = self.options.shown()["marked"]
-        return address("/attack", **self.options.values(), marked=marked)
+        return self.options.route("/attack", marked=self.options.shown()["marked"])
 
     def _show(self, inquiry: AuditRequest, result: _Result) -> None:
         audit = result.audit
@@ -454,10 +425,8 @@ class _AuditPage:
             button("Save the report", self._save_report, "main")
             button(f"Save all {words.users} as CSV", partial(_save_users, audit))
             if attackable(audit) and audit.table is None:
-                link(
-                    "Attack it step by step", address("/attack", **self.options.values()), "button"
-                )
-            if audit.table is None and (self.options.file is not None or self.options.example):
+                link("Attack it step by step", self.options.route("/attack"), "button")
+            if audit.table is None:
                 link("Compare it with others", self._compare(), "button")
         first = _before_people(sections) if audit.table is not None else _until_spread(sections)
         with box("div", "sections"):

@@ -12,20 +12,18 @@ from urllib.parse import parse_qsl
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit, Comparison, compare, comparison_charts, figure_text
+from anonymatch.audits import Comparison, compare, comparison_charts, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
 from anonymatch.reporting import comparison_html
 from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, texts
-from anonymatch.studio.address_options import EXAMPLES, AddressOptions
-from anonymatch.studio.charts import PricedSystem, compare_chart
 from anonymatch.studio.frame import frame
+from anonymatch.studio.options import EXAMPLES, AddressOptions
+from anonymatch.studio.pages.choices import LawChoice
 from anonymatch.studio.pages.first_look import look_words
-from anonymatch.studio.pages.law_choice import LawChoice
-from anonymatch.studio.pages.marking import bits_of
-from anonymatch.studio.panel import View
+from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import AuditRequest
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
@@ -36,7 +34,6 @@ from anonymatch.studio.widgets import (
     button,
     chart,
     drawn_chart,
-    drop_zone,
     heading,
     link,
     same_result,
@@ -49,6 +46,11 @@ from anonymatch.studio.widgets import (
 __all__ = ["show"]
 
 _FEW = "Two systems or more can be compared: drop another log, or take one under another law."
+_CAPTIONS = {
+    "cost": "Higher is better, further left is cheaper. Lines through points are the intervals.",
+    "difference": "Bits more or less than {}, with the intervals of the differences.",
+    "spread": "The share of users with at most that number of bits; further right is better.",
+}
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -66,30 +68,21 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Result:
-    """A comparison, and its chart."""
+    """A comparison, and its charts."""
 
     comparison: Comparison
-    chart: DrawnChart
-    difference: DrawnChart | None
+    charts: Mapping[str, DrawnChart]
 
 
-class _ComparePage:
+class _ComparePage(FilePage):
     """State and places of one open page."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
-        self.studio = studio
-        self.client = ui.context.client
-        self.id = self.client.id
+        super().__init__(studio)
         given = [dict(parse_qsl(each)) for each in texts(query, "systems", GROUPS)]
         options = [AddressOptions.of(each, studio.store, self.id) for each in given]
         self.gone = any(each.gone for each in options)
-        self.systems = [each for each in options if each.file is not None or each.example]
-        studio.inboxes[self.id] = self._arrived
-        self.client.on_delete(self._closed)
-
-    def _closed(self) -> None:
-        self.studio.inboxes.pop(self.id, None)
-        self.studio.store.leave(self.id)
+        self.systems = [each for each in options if each.name]
 
     def _remember(self) -> None:
         systems = [each.system() for each in self.systems]
@@ -98,20 +91,9 @@ class _ComparePage:
     # ---- the systems
 
     def build(self) -> None:
-        with box("div") as self.missing:
-            if self.gone:
-                alert("a file of this address is no longer here; drop it again")
-        store = self.studio.store
+        self.missing = self.notice(self.gone)
         with box("div", "small"):
-            drop_zone(
-                f"/upload/{self.id}",
-                "file",
-                "Drop logs here, or click to choose some",
-                "",
-                limit=store.limit,
-                refusal=store.refusal,
-                several=GROUPS,
-            )
+            self.drop("Drop logs here, or click to choose some", several=GROUPS)
         self.panes = box("div", "systems")
         self.adding = box("div", "row ends")
         self._panes()
@@ -126,14 +108,13 @@ class _ComparePage:
         with self.adding:
             if len(self.systems) < GROUPS:
                 named = {"": "choose one …"} | {
-                    name: example.story for name, example in EXAMPLES.items()
+                    name: example.text for name, example in EXAMPLES.items()
                 }
                 select("Add an example", named, "", self._add_example)
 
     def _pane(self, options: AddressOptions) -> None:
-        name = options.file.name if options.file is not None else options.example
-        with box("section", "pane system", aria_label=label(name)):
-            heading(label(name, 60), 3)
+        with box("section", "pane system", aria_label=label(options.name)):
+            heading(label(options.name, 60), 3)
             said = text("", "p", "soft")
             law = LawChoice(options, self._changed, folded=True)
             with box("div", "row"):
@@ -153,7 +134,7 @@ class _ComparePage:
         """Say what the file is, and which law it looks like."""
         before, (said, more) = self._ready(), places
         try:
-            look = await asyncio.to_thread(self.studio.looks.find, inquiry)
+            look = await asyncio.to_thread(self.studio.looks.once, inquiry, inquiry.first_look)
         except InputError as error:
             with self.client:
                 said.set_content("")
@@ -176,7 +157,7 @@ class _ComparePage:
         """Systems that can be audited."""
         return [each for each in (one.inquiry() for one in self.systems) if each is not None]
 
-    async def _arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
+    async def arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
         if len(self.systems) >= GROUPS:
             with self.missing:
                 alert(f"{GROUPS} systems fit beside each other; leave one out first")
@@ -229,38 +210,17 @@ class _ComparePage:
         audits = []
         for number, inquiry in enumerate(inquiries):
             part = _part(progress, number, len(inquiries))
-            try:
-                audits.append(self.studio.audits.find(inquiry, part))
-            except InputError as error:
-                raise InputError(error.message) from None
+            audits.append(self.studio.audits.once(inquiry, partial(inquiry.audit, part)))
         comparison = compare(audits, _names(inquiries))
-        priced = [
-            _priced(name, audit)
-            for name, audit in zip(comparison.names, comparison.audits, strict=True)
-        ]
         known = comparison_charts(comparison)
-        return _Result(
-            comparison=comparison,
-            chart=drawn_chart(compare_chart(priced), "compared"),
-            difference=drawn_chart(known["difference"](), "difference")
-            if "difference" in known
-            else None,
-        )
+        drawn = {name: drawn_chart(known[name](), name) for name in _CAPTIONS if name in known}
+        return _Result(comparison=comparison, charts=drawn)
 
     def _show(self, inquiries: Sequence[AuditRequest], result: _Result) -> None:
         comparison = result.comparison
         text(comparison.verdict, "p", "big verdict-words")
-        chart(
-            result.chart,
-            "Higher is better, further left is cheaper. Lines through points are the intervals. "
-            "Click on a point or on the legend to follow one system through all parts.",
-        )
-        if result.difference is not None:
-            chart(
-                result.difference,
-                f"Bits more or less than {label(comparison.names[0])}, with the intervals of the "
-                "differences.",
-            )
+        for name, drawn in result.charts.items():
+            chart(drawn, _CAPTIONS[name].format(label(comparison.names[0])))
         heading("Figure by figure")
         table(
             ["figure", *(label(name) for name in comparison.names), "compared"],
@@ -274,7 +234,7 @@ class _ComparePage:
         with box("div", "row"):
             button("Save the report", partial(_save, comparison, command), "main")
             for options, name in zip(self.systems, comparison.names, strict=True):
-                link(f"Audit of {label(name)}", address("/audit", **options.values()), "button")
+                link(f"Audit of {label(name)}", options.route("/audit"), "button")
         same_result(command, _python(inquiries))
 
 
@@ -297,18 +257,6 @@ def _names(inquiries: Sequence[AuditRequest]) -> list[str]:
         else inquiry.name
         for inquiry in inquiries
     ]
-
-
-def _priced(name: str, audit: Audit) -> PricedSystem:
-    return PricedSystem(
-        name=name,
-        bits=audit.entropy.value,
-        low=audit.entropy.low,
-        high=audit.entropy.high,
-        delay=audit.cost.mean_delay,
-        bandwidth=audit.cost.packets,
-        every=bits_of(audit)[audit.answers.users.counted],
-    )
 
 
 def _rows(comparison: Comparison) -> list[list[str]]:

@@ -4,45 +4,50 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 from nicegui import background_tasks, ui
 
+from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.numbers import percent, plural
+from anonymatch.base.text import Argument, Message, as_option
 from anonymatch.disclosure import (
     CurvePoint,
     Disclosure,
+    RoundLog,
     bits_chart,
     disclosure_charts,
     guess_chart,
     half_life_ends,
     half_life_in_words,
+    read_rounds,
+    rounds,
     rounds_text,
+    synthesize_rounds,
 )
 from anonymatch.graph import plain_table
 from anonymatch.reporting import profile_picture, rounds_html
-from anonymatch.studio.address import address, whole
-from anonymatch.studio.disclosures import RoundsRequest
+from anonymatch.running import Progress
+from anonymatch.studio.address import Query, address, control, controlled, read_controls, whole
 from anonymatch.studio.frame import frame
-from anonymatch.studio.panel import View
+from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
     ChartPlace,
     DrawnChart,
-    alert,
     box,
     button,
     chart,
+    control_slider,
     drawn_chart,
-    drop_zone,
     figure,
     heading,
-    number_slider,
     same_result,
     save,
     step_slider,
@@ -51,8 +56,10 @@ from anonymatch.studio.widgets import (
     tiles,
 )
 
-__all__ = ["show"]
+__all__ = ["RoundsRequest", "show"]
 
+_SECONDS = 20.0  # of chains
+_MADE = "rounds.csv"
 _REST = 0.4  # seconds that sliders rest before rounds are looked at
 _FALLS = 10  # users in the table of who falls first
 _CHARTS = {"bits": bits_chart, "guesses": guess_chart}
@@ -65,6 +72,89 @@ _GUESSES = (
     "Best guesses that are right, where the truth is known, and what the attacker believes; the "
     "band is the interval of 95 %."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundsRequest:
+    """Which rounds: those of a file, or of a log that is made up from four numbers and a seed."""
+
+    users: int = control(20, "Users", 2, 1000, slider=(2, 60))
+    friends: int = control(3, "Contacts of each user", 1, 50, slider=(1, 10))
+    batch: int = control(5, "Messages per round", 1, 200, slider=(1, 20))
+    rounds: int = control(100, "Rounds", 1, 10_000, slider=(1, 400))
+    seed: int = control(1, "Seed", 0, 10**9)
+    name: str = ""
+    path: Path | None = None
+    token: str = ""
+
+    @classmethod
+    def of(cls, query: Query) -> RoundsRequest:
+        """Read an address; numbers that are missing or invalid have their usual values."""
+        users = read_controls(cls, query)["users"]
+        return cls(**read_controls(cls, query, friends=min(users, 50), batch=min(users, 200)))
+
+    def values(self) -> dict[str, object]:
+        """Return the values for an address."""
+        return controlled(self) if self.path is None else {"file": self.token}
+
+    def log(self) -> RoundLog:
+        """The rounds themselves; errors name the file as the reader does."""
+        if self.path is None:
+            return synthesize_rounds(
+                self.rounds,
+                friends=self.friends,
+                users=self.users,
+                batch=self.batch,
+                seed=self.seed,
+            )
+        try:
+            log = read_rounds(self.path)
+        except AnonymatchError as error:
+            raise self._worded(error) from None
+        stored = str(self.path)
+        return replace(log, notes=tuple(note.replace(stored, self.name) for note in log.notes))
+
+    def find(self, progress: Progress | None = None) -> Disclosure:
+        """What an attacker learns from them."""
+        log = self.log()
+        try:
+            answer = rounds(log, budget=_SECONDS, progress=progress)
+        except AnonymatchError as error:
+            raise self._worded(error) from None
+        notes = tuple(Message(note).worded(_on_command_line) for note in answer.notes)
+        return replace(answer, notes=notes)
+
+    def _worded(self, error: AnonymatchError) -> InputError:
+        names = {} if self.path is None else {str(self.path): self.name}
+        return InputError(error.message.renamed(names).worded(_on_command_line))
+
+    def command(self) -> str:
+        """The command lines that give the same."""
+        look = f"anonymatch rounds {quote(self.name or _MADE)} --budget {_SECONDS:g}"
+        if self.path is not None:
+            return look
+        return (
+            f"anonymatch synthesize {_MADE} --rounds {self.rounds} --friends {self.friends} "
+            f"--users {self.users} --batch {self.batch} --seed {self.seed}\n{look}"
+        )
+
+    def python(self) -> str:
+        """The Python lines that give the same."""
+        log = (
+            f"log = am.disclosure.synthesize_rounds({self.rounds}, friends={self.friends}, "
+            f"users={self.users}, batch={self.batch}, seed={self.seed})"
+            if self.path is None
+            else f"log = am.disclosure.read_rounds({self.name!r})"
+        )
+        return (
+            f"import anonymatch as am\n{log}\nfound = am.rounds(log, budget={_SECONDS:g})\n"
+            "print(found)\nfound.report('rounds.html')"
+        )
+
+
+def _on_command_line(argument: Argument) -> str:
+    """An argument that a message names: the page has no field for any of them."""
+    return f"{as_option(argument)} on the command line"
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -82,13 +172,11 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
         ui.context.client.on_connect(page.begin)
 
 
-class _RoundsPage:
+class _RoundsPage(FilePage):
     """State and places of one open page."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
-        self.studio = studio
-        self.client = ui.context.client
-        self.id = self.client.id
+        super().__init__(studio)
         self.request = RoundsRequest.of(query)
         token = query.get("file", "")
         upload = studio.store.adopt(token, self.id)
@@ -98,12 +186,6 @@ class _RoundsPage:
         self.seen = whole(query, "seen", 0, least=0, most=10**9)  # rounds; 0 for all
         self.begun = False
         self.curves: dict[str, ChartPlace] = {}
-        studio.inboxes[self.id] = self._arrived
-        self.client.on_delete(self._closed)
-
-    def _closed(self) -> None:
-        self.studio.inboxes.pop(self.id, None)
-        self.studio.store.leave(self.id)
 
     def _of_file(self, upload: Upload) -> RoundsRequest:
         return replace(self.request, name=upload.name, path=upload.path, token=upload.token)
@@ -115,19 +197,12 @@ class _RoundsPage:
     # ---- controls
 
     def build(self) -> None:
-        with box("div") as self.missing:
-            if self.gone:
-                alert("the file of this address is no longer here; drop it again")
+        self.missing = self.notice(self.gone)
         with box("div", "beside"):
             with box("div"):
-                store = self.studio.store
-                drop_zone(
-                    f"/upload/{self.id}",
-                    "file",
+                self.drop(
                     "Drop a log of rounds here, or click to choose one",
                     "round, direction, user, behaviour (.csv, .tsv, .parquet, .jsonl)",
-                    limit=store.limit,
-                    refusal=store.refusal,
                 )
                 self.controls = box("div")
             with box("div", "moving"):
@@ -147,14 +222,9 @@ class _RoundsPage:
                     button("Close it", self._close, "quiet")
                 return
             text("Or make a log: every round, some users send one message each.", "p", "soft")
-            self._slider("users", "Users", request.users, 2, 60, 1000)
-            self._slider("friends", "Friends of each", request.friends, 1, 10, 50)
-            self._slider("batch", "Messages a round", request.batch, 1, 20, 200)
-            self._slider("rounds", "Rounds", request.rounds, 1, 400, 10_000)
+            for name in ("users", "friends", "batch", "rounds"):
+                control_slider(request, name, partial(self._turn, name))
             button("Make another", self._another)
-
-    def _slider(self, key: str, name: str, value: int, least: int, most: int, upper: int) -> None:
-        number_slider(name, value, partial(self._turn, key), least=least, most=most, upper=upper)
 
     async def _turn(self, key: str, given: Any) -> None:
         before = self.request
@@ -171,7 +241,7 @@ class _RoundsPage:
         self.request = replace(self.request, seed=self.request.seed + 1)
         await self._look()
 
-    async def _arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
+    async def arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
         self.request, self.seen = self._of_file(upload), 0
         # The answer to the browser does not wait for the chains.
         background_tasks.create(self._changed(), name="studio upload")
@@ -203,8 +273,10 @@ class _RoundsPage:
             return  # the slider moved on
         self._remember()
         self._same()
+        answers = self.studio.disclosures
         await self.view.ask(
-            partial(self.studio.disclosures.find, request), partial(self._show, request)
+            lambda tell: answers.once(request, lambda: request.find(tell)),
+            partial(self._show, request),
         )
 
     def _same(self) -> None:
