@@ -13,8 +13,8 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.counting.reference import matchings
 from anonymatch.mixes import ReadOptions
-from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.options import AddressOptions
+from anonymatch.studio.pages.attack import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.pages.design import contenders, edges_for
 from anonymatch.studio.pages.one_user import why
 from anonymatch.studio.request import LABELS, AuditRequest, as_field

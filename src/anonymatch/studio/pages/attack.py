@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 from nicegui import ui
 
@@ -13,43 +16,172 @@ from anonymatch.audits import Audit, Campaign, campaign_on
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, plural
 from anonymatch.base.text import label
+from anonymatch.counting import sample
+from anonymatch.graph import Graph, crown, forced, partition, read, ring
 from anonymatch.mixes import Nouns
-from anonymatch.reporting import LARGEST, bipartite, exposure
+from anonymatch.reporting import LARGEST, bipartite, exposure, named
 from anonymatch.reporting.charts import Line, line_chart
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, choice, texts, whole
-from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
 from anonymatch.studio.frame import frame
 from anonymatch.studio.options import AddressOptions
 from anonymatch.studio.pages.judging import marked_users
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    article,
-    bar_chart,
-    box,
-    button,
-    chart,
-    drawn_chart,
-    figure,
-    heading,
-    link,
-    number_slider,
-    same_result,
-    select,
-    table,
-    text,
-    tiles,
-)
+from anonymatch.theory.attacks import Attack, Exposures, attack, exposures
+from anonymatch.theory.designs import design
 
-__all__ = ["show"]
+__all__ = ["EXAMPLE", "GRAPHS", "attackable", "play", "show", "start_of"]
 
 _SEEDS = 99
 _PROSPECTS = 40  # targets that the chart compares
 _STEPS = 20  # exposures of marked users that are followed at once
 _NOUNS = Nouns("user", "users", "", "messages")
 _OWN = "own"  # the file of the address, in place of a graph by name
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.csv"
+_PEOPLE = (
+    "Alice", "Bob", "Charlie", "David", "Eve", "Frank", "Grace", "Heidi", "Ivan", "Judy",
+    "Ken", "Leo",
+)  # fmt: skip
+_SECONDS = 5.0  # for one step
+_LOOKED_AT = 200  # users of a graph that is followed step by step
+
+
+class _Start(NamedTuple):
+    """A graph to attack."""
+
+    name: str
+    make: Callable[[], Graph]
+    python: str
+
+
+GRAPHS: Mapping[str, _Start] = {
+    "groups": _Start(
+        "Three groups of four", lambda: partition([4, 4, 4]), "am.partition([4, 4, 4])"
+    ),
+    "ring": _Start("A ring of twelve", lambda: ring(12, 4), "am.ring(12, 4)"),
+    "best": _Start(
+        "The best design for 8 users and 24 edges",
+        lambda: design(8, 24).graph(),
+        "am.design(users=8, edges=24).graph()",
+    ),
+    "crown": _Start("Everybody but one, six users", lambda: crown(6), "am.crown(6)"),
+    "mix": _Start("The example: a mix in one round", lambda: read(EXAMPLE), "am.read('mix.csv')"),
+}
+"""Graphs by the names that addresses use."""
+
+
+@lru_cache(maxsize=16)
+def start_of(key: str) -> Graph:
+    """Return the graph of that name, with names of people."""
+    graph = GRAPHS[key].make()
+    return graph if key == "mix" else named(graph, _PEOPLE)
+
+
+def attackable(audit: Audit) -> bool:
+    """Whether an audited system can be attacked here: a graph that is small enough to look at."""
+    graph = audit.observation.graph
+    return graph is not None and 0 < graph.n_users <= _LOOKED_AT and not audit.observation.lost
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Round:
+    """Where a campaign stands.
+
+    Attributes
+    ----------
+    graph : Graph
+        Before anything was exposed.
+    targets : sequence
+        Who was exposed, in this order.
+    before, left : Graph
+        Before and after the last exposure; the same if there was none.
+    truth : mapping
+        What everybody did, by user; the attacker learns it one by one.
+    own, best : Attack or None
+        The attacker's choices so far, and the best ones for as many steps; None before the first.
+    next : Exposures or None
+        What each further exposure would leave; None if everybody is identified.
+    fell, identified : mapping
+        Users who were identified by the exposures of others, and all who are by now, with what
+        they did; without those who were exposed themselves.
+    """
+
+    graph: Graph
+    targets: Sequence[Hashable]
+    before: Graph
+    left: Graph
+    truth: Mapping[Hashable, Hashable]
+    own: Attack | None
+    best: Attack | None
+    next: Exposures | None
+    fell: Mapping[Hashable, Hashable]
+    identified: Mapping[Hashable, Hashable]
+
+    @property
+    def log(self) -> float:
+        if self.own is not None:
+            return self.own.logs[-1]
+        return self.next.start.log if self.next is not None else 0.0
+
+    def named(self, text: str) -> Hashable | None:
+        """The user who is shown by that name and can still be exposed."""
+        for user in self.left.users:
+            if str(user) == text or label(user) == text:
+                return user
+        return None
+
+
+def play(graph: Graph, names: Sequence[str], seed: int = 0) -> Round:
+    """The campaign after these targets, by name, along the truth that ``seed`` draws.
+
+    Names that are nobody's are left out.
+
+    Examples
+    --------
+    >>> state = play(ring(4, 2), ["0"])
+    >>> state.own.logs[-1], state.next, sorted(state.identified)
+    (0.0, None, [1, 2, 3])
+    >>> play(partition([2, 2]), ["0", "zoe"]).own.steps[0].left
+    2
+    """
+    (drawn,) = sample(graph, 1, seed=seed, budget=_SECONDS).tolist()
+    truth = {user: graph.behaviours[j] for user, j in zip(graph.users, drawn, strict=True)}
+    known_names = {str(user): user for user in graph.users}
+    targets = [known_names[name] for name in dict.fromkeys(names) if name in known_names]
+    before = left = graph
+    for target in targets:
+        before, left = left, left.expose(target, truth[target])
+    own = best = None
+    fell: dict[Hashable, Hashable] = {}
+    if targets:
+        own = attack(graph, strategy=list(targets), truth=truth, budget=_SECONDS)
+        best = attack(graph, steps=len(targets), truth=truth, budget=_SECONDS)
+        for step in own.steps:
+            fell |= step.newly_forced or {}
+    remaining = exposures(left, budget=_SECONDS) if left.n_users else None
+    if remaining is not None and remaining.start.log <= 1e-12:
+        remaining = None
+    return Round(
+        graph=graph,
+        targets=targets,
+        before=before,
+        left=left,
+        truth=truth,
+        own=own,
+        best=best,
+        next=remaining,
+        fell={user: did for user, did in fell.items() if user not in targets},
+        identified=dict(forced(left)),
+    )
+
+
+def bits(log: float) -> float:
+    """Return a natural logarithm in bits."""
+    return log / math.log(2)
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -72,8 +204,8 @@ class _Played:
     state: Round
     nouns: Nouns
     marked: list[Hashable]
-    prospects: DrawnChart | None
-    history: DrawnChart | None
+    prospects: w.DrawnChart | None
+    history: w.DrawnChart | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,7 +215,7 @@ class _Followed:
     audit: Audit
     marked: list[Hashable]
     campaign: Campaign
-    curve: DrawnChart | None
+    curve: w.DrawnChart | None
 
 
 class _AttackPage:
@@ -102,12 +234,12 @@ class _AttackPage:
         self.marked: list[Hashable] = []
 
     def controls(self) -> None:
-        with box("div", "controls"):
+        with w.box("div", "controls"):
             names = {key: start.name for key, start in GRAPHS.items()}
             if self.own is not None:
                 names = {_OWN: f"The file {self.own.name}"} | names
-            select("System", names, self.graph, self._set_graph)
-            number_slider(
+            w.select("System", names, self.graph, self._set_graph)
+            w.number_slider(
                 "Which truth",
                 self.seed,
                 self._set_truth,
@@ -194,27 +326,27 @@ class _AttackPage:
         if self.graph == _OWN and self.options.marked is not None:
             self._of_marked(len(played.marked), "and the others are not targets", everybody=True)
         self._choices(state)
-        tiles(_scores(state, played.nouns))
+        w.tiles(_scores(state, played.nouns))
         self._picture(state, played.nouns)
         self._prospects(played)
         self._history(played)
-        same_result(*self._lines(state))
+        w.same_result(*self._lines(state))
 
     def _of_marked(self, number: int, more: str, *, everybody: bool) -> None:
         assert self.options.marked is not None
         low, high = self.options.marked
-        with box("div", "row"):
-            text(
+        with w.box("div", "row"):
+            w.text(
                 f"{plural(number, 'target')} marked by {low:.3g} to {high:.3g} bits, {more}.",
                 "span",
             )
-            link(
+            w.link(
                 "Back to the audit",
                 self.options.route("/audit", **self.options.shown()),
                 "button",
             )
             if everybody:
-                link(
+                w.link(
                     "Attack everybody instead",
                     self.options.route("/attack"),
                     "button",
@@ -226,7 +358,7 @@ class _AttackPage:
         self._of_marked(len(played.marked), "the best of them at each step", everybody=False)
         total = played.audit.bits.value * played.audit.n_users
         last = campaign.steps[-1]
-        tiles(
+        w.tiles(
             [
                 ("Exposed", plural(len(campaign.steps), words.user, words.users), "one by one"),
                 (
@@ -244,8 +376,8 @@ class _AttackPage:
         if played.curve is not None:
             truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
             said = "Each step exposes the best marked target, as things stand then"
-            chart(played.curve, f"{said}; the truth is {truth}.")
-        table(
+            w.chart(played.curve, f"{said}; the truth is {truth}.")
+        w.table(
             ["step", "exposed", "bits left", "in doubt"],
             [
                 [
@@ -261,23 +393,25 @@ class _AttackPage:
         )
 
     def _choices(self, state: Round) -> None:
-        with box("div", "row ends"):
+        with w.box("div", "row ends"):
             left = _left_targets(state, self.marked)
             if state.next is None:
-                text("Everybody is identified.", "strong")
+                w.text("Everybody is identified.", "strong")
             elif not left:
-                text("All that were marked are exposed or identified.", "strong")
+                w.text("All that were marked are exposed or identified.", "strong")
             else:
                 best = left[0][0]
-                button(f"Expose the best target: {label(best)}", lambda: self._expose(best), "main")
+                w.button(
+                    f"Expose the best target: {label(best)}", lambda: self._expose(best), "main"
+                )
                 names = {"": "your own choice …"} | {
                     str(user): label(user)
                     for user, _ in sorted(left, key=lambda pair: str(pair[0]))
                 }
-                select("Or expose", names, "", self._pick)
+                w.select("Or expose", names, "", self._pick)
             if self.targets:
-                button("One step back", self._back)
-                button("Begin again", self._restart)
+                w.button("One step back", self._back)
+                w.button("Begin again", self._restart)
 
     async def _expose(self, user: Hashable) -> None:
         self.targets = [*self.targets, str(user)]
@@ -297,22 +431,22 @@ class _AttackPage:
             drawn = bipartite(
                 state.graph, title="Before the attack", headings=(nouns.users, nouns.behaviours)
             )
-            caption = f"Click on {article(nouns.user)} {nouns.user} to expose them."
+            caption = f"Click on {w.article(nouns.user)} {nouns.user} to expose them."
         else:
             last = state.targets[-1]
             did = state.truth[last]
             drawn = exposure(state.before, last, did)
             caption = (
                 f"{label(last)} turns out to be behind {label(did)}. Dashed lines are ruled out. "
-                f"Click on {article(nouns.user)} {nouns.user} to go on."
+                f"Click on {w.article(nouns.user)} {nouns.user} to go on."
             )
-        figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
+        w.figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
     def _prospects(self, played: _Played) -> None:
         if played.prospects is None:
             return
-        heading("Whom to expose next")
-        chart(
+        w.heading("Whom to expose next")
+        w.chart(
             played.prospects,
             "Stories left on average, by whom is exposed; fewer is better for the attacker. Click "
             f"on a bar to expose that {played.nouns.user}.",
@@ -323,13 +457,13 @@ class _AttackPage:
         state = played.state
         if state.own is None or played.history is None:
             return
-        heading("Your attack against the best one")
-        chart(
+        w.heading("Your attack against the best one")
+        w.chart(
             played.history,
             "Lower is better for the attacker. “Best” looks one step ahead and does not know the "
             "truth, so luck can beat it.",
         )
-        table(
+        w.table(
             ["step", "exposed", "was behind", "stories left", "newly identified"],
             [
                 [
@@ -347,7 +481,7 @@ class _AttackPage:
 
     def _lines(self, state: Round) -> tuple[str, str]:
         own = self.graph == _OWN and self.own is not None
-        made = f"am.read({self.own.name!r})" if own and self.own else _made(self.graph)
+        made = f"am.read({self.own.name!r})" if own and self.own else GRAPHS[self.graph].python
         file = self.own.name if own and self.own else "graph.csv"
         order = "".join(f" --target {quote(name)}" for name in self.targets)
         how = "steps=1"
@@ -375,19 +509,19 @@ def _left_targets(state: Round, marked: list[Hashable]) -> list[tuple[Hashable, 
     return sorted(rows, key=lambda pair: pair[1])
 
 
-def _prospects_chart(state: Round, marked: list[Hashable], name: str) -> DrawnChart | None:
+def _prospects_chart(state: Round, marked: list[Hashable], name: str) -> w.DrawnChart | None:
     rows = _left_targets(state, marked)[:_PROSPECTS]
     if not rows:
         return None
-    made = bar_chart(
+    made = w.bar_chart(
         rows,
         title="Stories left on average, by whom is exposed",
         x_label="stories left on average",
     )
-    return drawn_chart(made, f"{name}-{len(state.targets)}")
+    return w.drawn_chart(made, f"{name}-{len(state.targets)}")
 
 
-def _history_chart(state: Round, name: str) -> DrawnChart | None:
+def _history_chart(state: Round, name: str) -> w.DrawnChart | None:
     if state.own is None or state.best is None:
         return None
     lines = [
@@ -401,10 +535,10 @@ def _history_chart(state: Round, name: str) -> DrawnChart | None:
         y_label="bits left (log2 of the stories)",
         zero=True,
     )
-    return drawn_chart(made, name)
+    return w.drawn_chart(made, name)
 
 
-def _campaign_curve(audit: Audit, campaign: Campaign) -> DrawnChart:
+def _campaign_curve(audit: Audit, campaign: Campaign) -> w.DrawnChart:
     total = audit.bits.value * audit.n_users
     made = line_chart(
         [
@@ -419,11 +553,7 @@ def _campaign_curve(audit: Audit, campaign: Campaign) -> DrawnChart:
         y_label="bits lost, whole system",
         zero=True,
     )
-    return drawn_chart(made, "attack-on-marked")
-
-
-def _made(key: str) -> str:
-    return GRAPHS[key].python
+    return w.drawn_chart(made, "attack-on-marked")
 
 
 def _scores(state: Round, nouns: Nouns) -> list[tuple[str, str, str]]:

@@ -19,10 +19,11 @@ from anonymatch.graph import FORMATS, plain_table
 from anonymatch.mixes import FirstLook, parse_law
 from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, choice, number
-from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
 from anonymatch.studio.options import CHOICES, EXAMPLES, MEASURED, AddressOptions, form_fields
+from anonymatch.studio.pages.attack import attackable
 from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
 from anonymatch.studio.pages.first_look import (
     Look,
@@ -39,22 +40,6 @@ from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import LABELS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload, columns_of, sort_out
-from anonymatch.studio.widgets import (
-    Step,
-    alert,
-    article,
-    box,
-    button,
-    field,
-    heading,
-    html,
-    link,
-    number_slider,
-    same_result,
-    save,
-    select,
-    text,
-)
 
 __all__ = ["show"]
 
@@ -105,27 +90,27 @@ class _AuditPage(FilePage):
 
     def build(self) -> None:
         self.gone = self.notice(self.options.gone)
-        with box("div") as self.dropping:
+        with w.box("div") as self.dropping:
             self.drop("Drop files here, or click to choose some", _formats(), several=_TOGETHER)
-        self.controls = box("div")
+        self.controls = w.box("div")
         self._controls()
-        self.look_step = Step("What it is")
+        self.look_step = w.Step("What it is")
         with self.look_step.content:
             self.look_view = View("Reading the file")
-        self.law_step = Step("How messages are delayed")
-        with self.law_step.content, box("div", "beside"):
-            with box("div", "moving"):
+        self.law_step = w.Step("How messages are delayed")
+        with self.law_step.content, w.box("div", "beside"):
+            with w.box("div", "moving"):
                 self.law = LawChoice(self.options, self._law_changed)
-                self.go = box("div")
-            with box("div"):
+                self.go = w.box("div")
+            with w.box("div"):
                 self.trial_view = View("Trying the law")
-        self.column_step = Step("Which column is what")
+        self.column_step = w.Step("Which column is what")
         with self.column_step.content:
             self.columns = ColumnChoice(self.options, self._told)
-        self.form_step = Step("More options")
+        self.form_step = w.Step("More options")
         with self.form_step.content:
             self.form = OptionForm(self.options, self._told)
-        with box("div", id="audited"):
+        with w.box("div", id="audited"):
             self.view = View("Auditing")
 
     def _controls(self) -> None:
@@ -133,30 +118,30 @@ class _AuditPage(FilePage):
         self.dropping.classes(remove="small", add="small" if options.name else "")
         self.controls.clear()
         with self.controls:
-            with box("div", "row filebar"):
+            with w.box("div", "row filebar"):
                 if options.file is not None:
                     self._files(options.file)
                 else:
                     names = {name: example.text for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
-                    select("Or look at an example", names, options.example, self._set_example)
-            with box("details", "more", open=True if self._is_alone() else None):
-                text("More about the file", "summary")
+                    w.select("Or look at an example", names, options.example, self._set_example)
+            with w.box("details", "more", open=True if self._is_alone() else None):
+                w.text("More about the file", "summary")
                 self._more()
 
     def _files(self, file: Upload) -> None:
         """What was dropped, and what each file is taken for."""
         options, second = self.options, self.options.second
         released = second is not None and options.role == "original"
-        text(file.name, "strong")
+        w.text(file.name, "strong")
         if second is not None:
             role = "the release; the original is" if released else "messages in; those out are"
-            text(role, "span", "soft")
-            text(second.name, "strong")
-            button("Swap them", self._swap, "quiet")
+            w.text(role, "span", "soft")
+            w.text(second.name, "strong")
+            w.button("Swap them", self._swap, "quiet")
         for upload, what in self._helpers():
-            text(f"{what} {upload.name}", "span", "soft")
-        button("Close it" if second is None else "Close them", self._close, "quiet")
+            w.text(f"{what} {upload.name}", "span", "soft")
+        w.button("Close it" if second is None else "Close them", self._close, "quiet")
 
     def _is_alone(self) -> bool:
         """Whether the file is a table that may need its original."""
@@ -179,10 +164,10 @@ class _AuditPage(FilePage):
 
     def _more(self) -> None:
         options, form = self.options, OptionForm(self.options, self._reread)
-        with box("div", "controls"):
+        with w.box("div", "controls"):
             for name in ("source", "unit", "columns"):
                 form.field(name)
-            number_slider(
+            w.number_slider(
                 LABELS["budget"],
                 options.budget,
                 self._set_budget,
@@ -192,9 +177,9 @@ class _AuditPage(FilePage):
                 unit="s",
                 hint="Figures that would take longer are estimated.",
             )
-            select(LABELS["departures"], CHOICES["role"], options.role, self._set_role)
+            w.select(LABELS["departures"], CHOICES["role"], options.role, self._set_role)
         if options.file is not None:
-            with box("div", "small"):
+            with w.box("div", "small"):
                 self.drop(
                     "Drop more files along: the original of a released table, hierarchies named by "
                     "their column, messages out, measured delays",
@@ -246,7 +231,7 @@ class _AuditPage(FilePage):
             with self.client:
                 self.gone.clear()
                 with self.gone:
-                    alert(error.message.renamed(names).worded(as_field))
+                    w.alert(error.message.renamed(names).worded(as_field))
             return
         if dropped.delays is not None:
             self.studio.store.rename(dropped.delays, "delays")
@@ -369,8 +354,8 @@ class _AuditPage(FilePage):
         self.go.clear()
         if self.options.looking:
             law = "with this law" if self.options.law else "as it is"
-            with self.go, box("div", "row go"):
-                button(f"Audit it {law}", self._audit_now, "main")
+            with self.go, w.box("div", "row go"):
+                w.button(f"Audit it {law}", self._audit_now, "main")
 
     async def _audit_now(self) -> None:
         self.options.looking = False
@@ -417,23 +402,23 @@ class _AuditPage(FilePage):
         self.inquiry, self.shown_audit = inquiry, audit
         self._fold(audit)
         sections = result.sections
-        with box("div", "sections"):
+        with w.box("div", "sections"):
             _put(sections[:1])
         self.thresholds = Thresholds(audit, self.options.thresholds, self._switched)
         self.thresholds.build()
-        with box("div", "row"):
-            button("Save the report", self._save_report, "main")
-            button(f"Save all {words.users} as CSV", partial(_save_users, audit))
+        with w.box("div", "row"):
+            w.button("Save the report", self._save_report, "main")
+            w.button(f"Save all {words.users} as CSV", partial(_save_users, audit))
             if attackable(audit) and audit.table is None:
-                link("Attack it step by step", self.options.route("/attack"), "button")
+                w.link("Attack it step by step", self.options.route("/attack"), "button")
             if audit.table is None:
-                link("Compare it with others", self._compare(), "button")
+                w.link("Compare it with others", self._compare(), "button")
         first = _before_people(sections) if audit.table is not None else _until_spread(sections)
-        with box("div", "sections"):
+        with w.box("div", "sections"):
             _put(sections[1:first])
         marking = self._marking(audit)
         self._question(audit)
-        with box("div", "sections") as rest:
+        with w.box("div", "sections") as rest:
             _put(sections[first:])
         rest.on("click", partial(self._row, audit), js_handler="studio.row(emit)")
         if marking is not None:
@@ -444,7 +429,7 @@ class _AuditPage(FilePage):
                 throttle=0.25,
             )
         ui.run_javascript(f"studio.outfit({json.dumps(self.options.marked)})")
-        self.same = box("div")
+        self.same = w.box("div")
         self._same()
         if self.user:
             background_tasks.create(self._tell(audit), name="studio why")
@@ -477,19 +462,19 @@ class _AuditPage(FilePage):
     def _same(self) -> None:
         self.same.clear()
         with self.same:
-            same_result(self.inquiry.command(self.options.thresholds), self.inquiry.python())
+            w.same_result(self.inquiry.command(self.options.thresholds), self.inquiry.python())
 
     def _save_report(self) -> None:
         audit, command = self.shown_audit, self.inquiry.command(self.options.thresholds)
         page = audit_html(audit, gates=self.thresholds.gates(), command=command)
-        save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
+        w.save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
 
     def _question(self, audit: Audit) -> None:
         words = audit.observation.nouns
-        heading(f"Ask about one {words.user}")
-        with box("div", "controls"):
-            field(
-                f"Name of {article(words.user)} {words.user}",
+        w.heading(f"Ask about one {words.user}")
+        with w.box("div", "controls"):
+            w.field(
+                f"Name of {w.article(words.user)} {words.user}",
                 self.user,
                 partial(self._ask, audit),
                 hint=f"One of {plural(audit.n_users, words.user, words.users)}; or click on a row "
@@ -521,8 +506,8 @@ class _AuditPage(FilePage):
 
 def _put(sections: Sequence[Section]) -> None:
     for section in sections:
-        heading(section.title)
-        html(str(section.body))
+        w.heading(section.title)
+        w.html(str(section.body))
 
 
 def _before_people(sections: Sequence[Section]) -> int:
@@ -543,4 +528,4 @@ def _formats() -> str:
 
 
 def _save_users(audit: Audit) -> None:
-    save(plain_table(audit.users).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")
+    w.save(plain_table(audit.users).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")

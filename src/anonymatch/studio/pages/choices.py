@@ -12,6 +12,7 @@ from nicegui import background_tasks, ui
 from anonymatch.base.numbers import plural
 from anonymatch.mixes import LAWS, DelayLaw, FirstLook, law_text, log_mean_delay
 from anonymatch.rings import AGE_LAWS, RingSet
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import number
 from anonymatch.studio.options import (
     CHOICES,
@@ -24,7 +25,6 @@ from anonymatch.studio.options import (
     numbers_of,
 )
 from anonymatch.studio.request import LABELS, label_of
-from anonymatch.studio.widgets import box, check_box, field, select, text
 from anonymatch.tables import TablesLook
 
 __all__ = ["ColumnChoice", "LawChoice", "OptionForm"]
@@ -47,7 +47,7 @@ class LawChoice:
         folded: bool = False,
     ) -> None:
         self._options, self._changed, self._folded = options, changed, folded
-        self._place = box("div")
+        self._place = w.box("div")
         self._look: FirstLook | None = None
         self._origin = ""  # where the numbers come from, if not from the reader
         self._said = ""
@@ -78,28 +78,28 @@ class LawChoice:
             return
         with self._place:
             if not look.needs_law and not options.law:
-                text(
+                w.text(
                     "Every link of this network is in the log, so that no law is needed. With one, "
                     "the attacker sees the ends alone.",
                     "p",
                     "words",
                 )
             elif self._said:
-                text(self._said, "p", "words guess")
+                w.text(self._said, "p", "words guess")
             if self._folded and options.law:
-                with box("details", "more", open=None if self._untouched else True):
-                    text(f"{options.law}: {options.numbers}".removesuffix(": "), "summary")
+                with w.box("details", "more", open=None if self._untouched else True):
+                    w.text(f"{options.law}: {options.numbers}".removesuffix(": "), "summary")
                     self._controls(look)
             else:
                 self._controls(look)
 
     def _controls(self, look: FirstLook) -> None:
         options = self._options
-        with box("div", "controls"):
+        with w.box("div", "controls"):
             choices = law_choices(options.delays)
             if not look.needs_law:
                 choices[""] = "none: all links are seen"
-            select(LABELS["law"], choices, options.law, self._set_law)
+            w.select(LABELS["law"], choices, options.law, self._set_law)
             if options.law:
                 self._numbers()
 
@@ -108,7 +108,7 @@ class LawChoice:
         law = LAWS[options.law]
         hint = numbers_of(options.law)
         if options.law != MEASURED:
-            field(
+            w.field(
                 "Its numbers",
                 options.numbers,
                 self._set_numbers,
@@ -116,7 +116,7 @@ class LawChoice:
                 placeholder=f"such as {law.example}",
             )
         if issubclass(law, DelayLaw):
-            field(
+            w.field(
                 "Time on links",
                 options.links,
                 self._set_links,
@@ -169,7 +169,7 @@ class ColumnChoice:
 
     def __init__(self, options: AddressOptions, changed: Callable[[], Awaitable[None]]) -> None:
         self._options, self._changed = options, changed
-        self._place = box("div")
+        self._place = w.box("div")
         self._boxes: dict[tuple[str, str], ui.element] = {}
         self._on: dict[str, list[str]] = {}
 
@@ -187,16 +187,16 @@ class ColumnChoice:
         self._boxes.clear()
         self._place.clear()
         with self._place:
-            self._said = text("", "p", "words guess")
+            self._said = w.text("", "p", "words guess")
             self._say()
-            with box("div", "controls columns"):
+            with w.box("div", "controls columns"):
                 self._group("identifiers", look.shared, _KNOWN)
                 self._group("sensitive", look.released.columns, _WANTED)
                 self._name(look)
-            details = box("details", "more", open=True if options.hierarchies else None)
+            details = w.box("details", "more", open=True if options.hierarchies else None)
             with details:
-                text("Hierarchies and noise", "summary")
-                self._inside = box("div")
+                w.text("Hierarchies and noise", "summary")
+                self._inside = w.box("div")
             self._more()
 
     def _say(self) -> None:
@@ -217,16 +217,16 @@ class ColumnChoice:
         self._said.set_content(words)
 
     def _group(self, part: str, columns: tuple[str, ...], hint: str) -> None:
-        with box("fieldset", "field checks"):
-            text(LABELS[part], "legend", "name")
+        with w.box("fieldset", "field checks"):
+            w.text(LABELS[part], "legend", "name")
             for column in columns:
-                self._boxes[part, column] = check_box(
+                self._boxes[part, column] = w.check_box(
                     column,
                     column in self._on[part],
                     partial(self._ticked, part, column),
                     label=f"{LABELS[part]}: {column}",
                 )
-            text(hint, "small", "soft")
+            w.text(hint, "small", "soft")
 
     def _ticked(self, part: str, column: str, on: bool) -> None:
         other = "sensitive" if part == "identifiers" else "identifiers"
@@ -253,7 +253,7 @@ class ColumnChoice:
         names = {each: each for each in look.original.columns}
         if guess is None:
             names = {"": "none: people are numbered"} | names
-        select(
+        w.select(
             LABELS["name"],
             names,
             self._options.read.name or guess or "",
@@ -277,18 +277,18 @@ class ColumnChoice:
         }
         self._inside.clear()
         with self._inside:
-            text(
+            w.text(
                 "A hierarchy says what each value may have become, level by level, as ARX writes "
                 "it: drop its file along, named by its column.",
                 "p",
                 "soft",
             )
             for name, file in known.items():
-                text(f"Hierarchy of {name}: {file}", "p")
-            with box("div", "controls"):
+                w.text(f"Hierarchy of {name}: {file}", "p")
+            with w.box("div", "controls"):
                 for column in self._on["identifiers"]:
                     value = (options.read.tolerance or {}).get(column)
-                    field(
+                    w.field(
                         f"{LABELS['tolerance']}: {column}",
                         "" if value is None else f"{value:g}",
                         partial(self._set_tolerance, column),
@@ -327,9 +327,9 @@ class OptionForm:
 
     def __init__(self, options: AddressOptions, changed: Callable[[], Awaitable[None]]) -> None:
         self._options, self._changed = options, changed
-        self._said = text("", "p", "misfit")
+        self._said = w.text("", "p", "misfit")
         self._said.props["role"] = "status"
-        self._place = box("div")
+        self._place = w.box("div")
 
     def clear(self) -> None:
         self._place.clear()
@@ -340,8 +340,8 @@ class OptionForm:
         self._place.clear()
         with self._place:
             if look.rings is not None:
-                text(_rings_words(look.rings), "p", "words")
-            with box("div", "controls"):
+                w.text(_rings_words(look.rings), "p", "words")
+            with w.box("div", "controls"):
                 for name in names:
                     self.field(name)
         return bool(names)
@@ -351,14 +351,14 @@ class OptionForm:
         value, label, hint = getattr(self._options.read, name), label_of(name), form_help(name)
         change = partial(self._change, name)
         if isinstance(value, bool):
-            with box("div", "field"):
-                check_box(label, value, change)
-                text(hint, "small", "soft")
+            with w.box("div", "field"):
+                w.check_box(label, value, change)
+                w.text(hint, "small", "soft")
         elif name in CHOICES:
-            select(label, CHOICES[name], value or "", change, hint=hint)
+            w.select(label, CHOICES[name], value or "", change, hint=hint)
         else:
             known = list(AGE_LAWS) if name in ("decoys", "spends") else []
-            field(label, form_text(value), change, hint=hint, suggestions=known)
+            w.field(label, form_text(value), change, hint=hint, suggestions=known)
 
     async def _change(self, name: str, given: Any) -> None:
         try:

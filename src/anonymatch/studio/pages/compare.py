@@ -18,6 +18,7 @@ from anonymatch.base.text import label
 from anonymatch.reporting import comparison_html
 from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, texts
 from anonymatch.studio.frame import frame
 from anonymatch.studio.options import EXAMPLES, AddressOptions
@@ -27,21 +28,6 @@ from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import AuditRequest
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    alert,
-    box,
-    button,
-    chart,
-    drawn_chart,
-    heading,
-    link,
-    same_result,
-    save,
-    select,
-    table,
-    text,
-)
 
 __all__ = ["show"]
 
@@ -71,7 +57,7 @@ class _Result:
     """A comparison, and its charts."""
 
     comparison: Comparison
-    charts: Mapping[str, DrawnChart]
+    charts: Mapping[str, w.DrawnChart]
 
 
 class _ComparePage(FilePage):
@@ -92,10 +78,10 @@ class _ComparePage(FilePage):
 
     def build(self) -> None:
         self.missing = self.notice(self.gone)
-        with box("div", "small"):
+        with w.box("div", "small"):
             self.drop("Drop logs here, or click to choose some", several=GROUPS)
-        self.panes = box("div", "systems")
-        self.adding = box("div", "row ends")
+        self.panes = w.box("div", "systems")
+        self.adding = w.box("div", "row ends")
         self._panes()
         self.view = View("Auditing all of them")
 
@@ -110,16 +96,16 @@ class _ComparePage(FilePage):
                 named = {"": "choose one …"} | {
                     name: example.text for name, example in EXAMPLES.items()
                 }
-                select("Add an example", named, "", self._add_example)
+                w.select("Add an example", named, "", self._add_example)
 
     def _pane(self, options: AddressOptions) -> None:
-        with box("section", "pane system", aria_label=label(options.name)):
-            heading(label(options.name, 60), 3)
-            said = text("", "p", "soft")
+        with w.box("section", "pane system", aria_label=label(options.name)):
+            w.heading(label(options.name, 60), 3)
+            said = w.text("", "p", "soft")
             law = LawChoice(options, self._changed, folded=True)
-            with box("div", "row"):
-                more = box("span")
-                button("Leave it out", partial(self._leave, options), "quiet")
+            with w.box("div", "row"):
+                more = w.box("span")
+                w.button("Leave it out", partial(self._leave, options), "quiet")
         inquiry = options.plain_inquiry()
         assert inquiry is not None
         background_tasks.create(self._look(options, inquiry, law, (said, more)), name="studio look")
@@ -139,7 +125,7 @@ class _ComparePage(FilePage):
             with self.client:
                 said.set_content("")
                 with self.missing:
-                    alert(str(error))
+                    w.alert(str(error))
             return
         if said.is_deleted:  # the panes were drawn anew meanwhile
             return
@@ -149,7 +135,7 @@ class _ComparePage(FilePage):
                 law.look(look)
                 if len(self.systems) < GROUPS:
                     with more:
-                        button("Again under another law", partial(self._again, options), "quiet")
+                        w.button("Again under another law", partial(self._again, options), "quiet")
             if self._ready() != before:
                 await self.compare()
 
@@ -160,7 +146,7 @@ class _ComparePage(FilePage):
     async def arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
         if len(self.systems) >= GROUPS:
             with self.missing:
-                alert(f"{GROUPS} systems fit beside each other; leave one out first")
+                w.alert(f"{GROUPS} systems fit beside each other; leave one out first")
             return
         self.systems.append(AddressOptions(file=upload))
         background_tasks.create(self._changed(rebuild=True), name="studio upload")
@@ -213,29 +199,29 @@ class _ComparePage(FilePage):
             audits.append(self.studio.audits.once(inquiry, partial(inquiry.audit, part)))
         comparison = compare(audits, _names(inquiries))
         known = comparison_charts(comparison)
-        drawn = {name: drawn_chart(known[name](), name) for name in _CAPTIONS if name in known}
+        drawn = {name: w.drawn_chart(known[name](), name) for name in _CAPTIONS if name in known}
         return _Result(comparison=comparison, charts=drawn)
 
     def _show(self, inquiries: Sequence[AuditRequest], result: _Result) -> None:
         comparison = result.comparison
-        text(comparison.verdict, "p", "big verdict-words")
+        w.text(comparison.verdict, "p", "big verdict-words")
         for name, drawn in result.charts.items():
-            chart(drawn, _CAPTIONS[name].format(label(comparison.names[0])))
-        heading("Figure by figure")
-        table(
+            w.chart(drawn, _CAPTIONS[name].format(label(comparison.names[0])))
+        w.heading("Figure by figure")
+        w.table(
             ["figure", *(label(name) for name in comparison.names), "compared"],
             _rows(comparison),
             "comparison",
             title="Figures side by side",
         )
         for note in comparison.notes:
-            text(note, "p", "note")
+            w.text(note, "p", "note")
         command = _command(inquiries)
-        with box("div", "row"):
-            button("Save the report", partial(_save, comparison, command), "main")
+        with w.box("div", "row"):
+            w.button("Save the report", partial(_save, comparison, command), "main")
             for options, name in zip(self.systems, comparison.names, strict=True):
-                link(f"Audit of {label(name)}", options.route("/audit"), "button")
-        same_result(command, _python(inquiries))
+                w.link(f"Audit of {label(name)}", options.route("/audit"), "button")
+        w.same_result(command, _python(inquiries))
 
 
 def _part(progress: Progress, number: int, of: int) -> Callable[[float, float], None]:
@@ -293,4 +279,4 @@ def _python(inquiries: Sequence[AuditRequest]) -> str:
 
 
 def _save(comparison: Comparison, command: str) -> None:
-    save(comparison_html(comparison, command=command), "comparison.html", "text/html")
+    w.save(comparison_html(comparison, command=command), "comparison.html", "text/html")

@@ -25,24 +25,11 @@ from anonymatch.reporting.charts import (
     line_chart,
 )
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    box,
-    chart,
-    drawn_chart,
-    figure,
-    heading,
-    number_slider,
-    same_result,
-    select,
-    table,
-    text,
-    tiles,
-)
 from anonymatch.theory.attacks import attack, exposures
 from anonymatch.theory.designs import (
     Design,
@@ -78,8 +65,8 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
     ):
         page.controls()
         await page.compare()
-        heading("Real systems and what they pay")
-        text(
+        w.heading("Real systems and what they pay")
+        w.text(
             "Choose a system and turn its knobs: the front shows how much doubt can be had for "
             "the cost, and the point on it is your choice.",
             "p",
@@ -105,8 +92,8 @@ class _DesignPage:
     # ---- designs
 
     def controls(self) -> None:
-        with box("div", "controls"):
-            number_slider(
+        with w.box("div", "controls"):
+            w.number_slider(
                 "Users",
                 self.users,
                 self._set_users,
@@ -115,14 +102,14 @@ class _DesignPage:
                 upper=_MOST,
                 hint="Everybody who hides here.",
             )
-            self.edge_control = box("div")
+            self.edge_control = w.box("div")
         self._edge_slider()
         self.results = View("Comparing designs")
 
     def _edge_slider(self) -> None:
         self.edge_control.clear()
         with self.edge_control:
-            number_slider(
+            w.number_slider(
                 "Edges",
                 self.edges,
                 self._set_edges,
@@ -168,8 +155,8 @@ class _DesignPage:
         self.knobs[key] = round(value) if knob.step == 1 else value
 
     def system_controls(self) -> None:
-        with box("div", "controls"):
-            self.knob_controls = box("div", "controls open")
+        with w.box("div", "controls"):
+            self.knob_controls = w.box("div", "controls open")
         self._sliders()
         self.outcome = View("Measuring")
 
@@ -177,9 +164,9 @@ class _DesignPage:
         self.knob_controls.clear()
         with self.knob_controls:
             names = {key: system.name for key, system in SYSTEMS.items()}
-            select("System", names, self.system, self._pick)
+            w.select("System", names, self.system, self._pick)
             for key, knob in SYSTEMS[self.system].knobs.items():
-                number_slider(
+                w.number_slider(
                     knob.name,
                     self.knobs[key],
                     partial(self._turn, key),
@@ -207,9 +194,9 @@ class _DesignPage:
         key, system, knobs = self.system, SYSTEMS[self.system], dict(self.knobs)
         self._remember()
 
-        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float], DrawnChart]:
+        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float], w.DrawnChart]:
             front, chosen = system.front(knobs), (system.price(knobs), system.bits(knobs))
-            drawn = drawn_chart(_front(system, front, chosen, knobs.get("rate")), f"front-{key}")
+            drawn = w.drawn_chart(_front(system, front, chosen, knobs.get("rate")), f"front-{key}")
             return front, chosen, drawn
 
         await self.outcome.ask(work, lambda found: self._measured(key, knobs, *found))
@@ -220,27 +207,27 @@ class _DesignPage:
         knobs: Mapping[str, float],
         front: Sequence[FrontLine],
         chosen: tuple[float, float],
-        drawn: DrawnChart,
+        drawn: w.DrawnChart,
     ) -> None:
         system, (cost, bits) = SYSTEMS[key], chosen
-        text(system.text, "p", "words")
-        tiles(
+        w.text(system.text, "p", "words")
+        w.tiles(
             [
                 (f"Cost: {system.cost}", f"{cost:.3g} {system.unit}", "what users pay for it"),
                 (f"Anonymity: {system.measure}", f"{bits:.3g}", system.meaning),
             ]
         )
         grey = " No mix can reach the grey area." if "rate" in knobs else ""
-        chart(
+        w.chart(
             drawn,
             f"Higher is better, further left is cheaper.{grey} A click on a point chooses it.",
             on_pick=self._pick,
         )
         rows = [[line.name, x, y] for line in front for x, y in zip(line.x, line.y, strict=True)]
-        with box("details", "more"):
-            text("The front as a table", "summary")
-            table(["system", f"{system.cost} ({system.unit})", system.measure], rows, key)
-        same_result("", system.python(knobs))
+        with w.box("details", "more"):
+            w.text("The front as a table", "summary")
+            w.table(["system", f"{system.cost} ({system.unit})", system.measure], rows, key)
+        w.same_result("", system.python(knobs))
 
     def _remember(self) -> None:
         link = address(
@@ -425,7 +412,7 @@ def _curve(graph: Graph | None) -> tuple[float, ...]:
 # ---- what is shown of them
 
 
-def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], DrawnChart | None]:
+def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], w.DrawnChart | None]:
     """Designs, and the chart of what an attack leaves of them."""
     curves = [
         Line(each.name, range(len(each.curve)), each.curve)
@@ -441,15 +428,15 @@ def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], DrawnCha
         y_label="bits left (log2 of the matchings)",
         zero=True,
     )
-    return compared, drawn_chart(made, "exposure-curve")
+    return compared, w.drawn_chart(made, "exposure-curve")
 
 
 def _compared(
-    users: int, edges: int, compared: Sequence[Contender], curve: DrawnChart | None
+    users: int, edges: int, compared: Sequence[Contender], curve: w.DrawnChart | None
 ) -> None:
     best, after = compared[0], compared[1]
     bound = max_bound(users, edges) / _LN2
-    tiles(
+    w.tiles(
         [
             (
                 "Most matchings",
@@ -473,7 +460,7 @@ def _compared(
             ),
         ]
     )
-    table(
+    w.table(
         ["design", "what it is", "matchings", "of the edges' bound", "left after the best attack"],
         [
             [
@@ -490,13 +477,13 @@ def _compared(
     )
     _drawings(users, compared)
     if curve is not None:
-        heading("What an attack leaves, step by step")
-        chart(
+        w.heading("What an attack leaves, step by step")
+        w.chart(
             curve,
             "Each time the attacker exposes the user who tells most, along one drawn truth. At 0 "
             f"bits everybody is identified.{_not_followed(compared)}",
         )
-    same_result(*_lines(users, edges))
+    w.same_result(*_lines(users, edges))
 
 
 def _not_followed(compared: Sequence[Contender]) -> str:
@@ -521,18 +508,18 @@ def _different(compared: Sequence[Contender]) -> list[Contender]:
 
 
 def _drawings(users: int, compared: Sequence[Contender]) -> None:
-    heading("Side by side")
+    w.heading("Side by side")
     shown_ones = _different(compared)
     if len(shown_ones) < len(compared):
-        text("Designs that turn out to be the same are drawn once.", "p", "soft")
-    with box("div", "gallery" if users <= _LINES else "gallery large"):
+        w.text("Designs that turn out to be the same are drawn once.", "p", "soft")
+    with w.box("div", "gallery" if users <= _LINES else "gallery large"):
         for each in shown_ones:
-            with box("section", "pane"):
-                heading(each.name, 3)
+            with w.box("section", "pane"):
+                w.heading(each.name, 3)
                 drawn = " expected; one draw of many" if each.key == "random" else ""
-                text(f"{bits_text(each.bits)} matchings{drawn}", "p", "soft")
+                w.text(f"{bits_text(each.bits)} matchings{drawn}", "p", "soft")
                 for picture, name in _pictures(users, each):
-                    figure(picture, f"{each.key}-{name}")
+                    w.figure(picture, f"{each.key}-{name}")
 
 
 def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:

@@ -26,7 +26,7 @@ from anonymatch.reporting.charts import (
     histogram_chart,
     line_chart,
 )
-from anonymatch.studio.widgets import DrawnChart, box, chart, drawn_chart, table, text, tiles
+from anonymatch.studio import widgets as w
 from anonymatch.tables import TablesLook
 
 __all__ = [
@@ -51,7 +51,7 @@ class Look:
     """A first look, and the chart of its load."""
 
     look: FirstLook
-    load: DrawnChart | None
+    load: w.DrawnChart | None
 
 
 def look_at(look: FirstLook) -> Look:
@@ -59,7 +59,7 @@ def look_at(look: FirstLook) -> Look:
     messages = look.messages
     if messages is None or not (messages.n_in or messages.n_out):
         return Look(look=look, load=None)
-    return Look(look=look, load=drawn_chart(load_chart(messages), "load"))
+    return Look(look=look, load=w.drawn_chart(load_chart(messages), "load"))
 
 
 def look_words(look: FirstLook) -> str:
@@ -80,31 +80,31 @@ def look_words(look: FirstLook) -> str:
 def show_look(drawn: Look) -> None:
     """Put it on the page."""
     look = drawn.look
-    text(f"{look.text[:1].upper()}{look.text[1:]}.", "p", "words")
+    w.text(f"{look.text[:1].upper()}{look.text[1:]}.", "p", "words")
     if look.messages is not None:
-        tiles(_log_tiles(look.messages))
+        w.tiles(_log_tiles(look.messages))
         for note in look.messages.notes:
-            text(note, "p", "note")
+            w.text(note, "p", "note")
     elif look.tables is not None:
         _show_tables(look.tables)
     elif look.graph is not None:
-        tiles(_graph_tiles(look.graph, rings=look.rings is not None))
+        w.tiles(_graph_tiles(look.graph, rings=look.rings is not None))
     if drawn.load is not None and look.messages is not None:
         told = (
             "Messages that came in and have not left yet, as the log tells."
             if look.messages.truth is not None
             else "Messages in and out; the log does not tell which is which."
         )
-        chart(drawn.load, told)
+        w.chart(drawn.load, told)
 
 
 def _show_tables(tables: TablesLook) -> None:
-    with box("div", "trial"):
+    with w.box("div", "trial"):
         for title, one in (("The release", tables.released), ("The original", tables.original)):
-            with box("div"):
-                text(title, "h3")
+            with w.box("div"):
+                w.text(title, "h3")
                 more = one.n_rows - len(one.rows)
-                table(
+                w.table(
                     list(one.columns),
                     [[cell or "–" for cell in row] for row in one.rows],
                     title.removeprefix("The "),
@@ -112,7 +112,7 @@ def _show_tables(tables: TablesLook) -> None:
                     saves=False,
                 )
                 if more > 0:
-                    text(f"and {plural(more, 'more row', 'more rows')}", "p", "soft")
+                    w.text(f"and {plural(more, 'more row', 'more rows')}", "p", "soft")
 
 
 def _graph_tiles(graph: Graph, *, rings: bool) -> list[tuple[str, str, str]]:
@@ -161,8 +161,8 @@ class Trial:
     """What a law makes of a log, and the charts of it."""
 
     trial: LawTrial
-    delays: DrawnChart | None
-    candidates: DrawnChart | None
+    delays: w.DrawnChart | None
+    candidates: w.DrawnChart | None
 
 
 def trial_of(messages: Messages, law: Law) -> Trial:
@@ -174,22 +174,22 @@ def trial_of(messages: Messages, law: Law) -> Trial:
     )
     return Trial(
         trial=trial,
-        delays=None if delays is None else drawn_chart(delays, "delays"),
-        candidates=None if candidates is None else drawn_chart(candidates, "candidates"),
+        delays=None if delays is None else w.drawn_chart(delays, "delays"),
+        candidates=None if candidates is None else w.drawn_chart(candidates, "candidates"),
     )
 
 
 def show_trial(drawn: Trial, messages: Messages) -> None:
     """Put it on the page."""
     trial = drawn.trial
-    text(trial.words(), "p", "words" if trial.fits else "words misfit")
-    with box("div", "trial"):
+    w.text(trial.words(), "p", "words" if trial.fits else "words misfit")
+    with w.box("div", "trial"):
         if drawn.delays is not None:
             told = "One line is the delays of the log, the other is the law."
             alone = "The density of the law; the log does not tell delays."
-            chart(drawn.delays, told if len(messages.true_delays()) else alone)
+            w.chart(drawn.delays, told if len(messages.true_delays()) else alone)
         if drawn.candidates is not None:
-            chart(
+            w.chart(
                 drawn.candidates,
                 "How many messages out fit a message under the law, each seen alone: what the "
                 "audit then narrows down, as all must fit together.",

@@ -14,7 +14,7 @@ from anonymatch.audits import AT_MOST, FIGURES, GATES, Audit, Gate, check_gates
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, plural
-from anonymatch.studio.widgets import box, button, heading, link, save_table, switch, text
+from anonymatch.studio import widgets as w
 
 __all__ = ["Marking", "Thresholds", "marked_users"]
 
@@ -43,16 +43,16 @@ class Thresholds:
 
     def build(self) -> None:
         """Put them on the page."""
-        heading("Is it good enough?")
-        with box("div", "thresholds"):
-            self._sum = box("p", "sum", role="status")
-            with box("ul", "gates"):
+        w.heading("Is it good enough?")
+        with w.box("div", "thresholds"):
+            self._sum = w.box("p", "sum", role="status")
+            with w.box("ul", "gates"):
                 for key in self._first:
                     self._row(key)
             if self._rest:
-                with box("details", "more"):
-                    text("More thresholds", "summary")
-                    with box("ul", "gates"):
+                with w.box("details", "more"):
+                    w.text("More thresholds", "summary")
+                    with w.box("ul", "gates"):
                         for key in self._rest:
                             self._row(key)
         self._total()
@@ -70,11 +70,11 @@ class Thresholds:
     def _row(self, key: str) -> None:
         figure = FIGURES[key]
         title = figure.title_for(self._audit.observation.nouns)
-        place = box("li", "gate")
+        place = w.box("li", "gate")
         with place:
             words = f"{title[:1].upper()}{title[1:]} {'at most' if key in AT_MOST else 'at least'}"
-            made = switch(words, key in self._on, partial(self._toggle, key))
-            number = box(
+            made = w.switch(words, key in self._on, partial(self._toggle, key))
+            number = w.box(
                 "input",
                 "typed",
                 type="number",
@@ -88,7 +88,7 @@ class Thresholds:
                 lambda event: self._set(key, event.args),
                 js_handler="(event) => emit(event.target.value)",
             )
-            state = text("", "span", "state")
+            state = w.text("", "span", "state")
             state.props["role"] = "status"
         self._places[key] = place, made, state
         self._mark(key)
@@ -148,7 +148,7 @@ class Thresholds:
             )
         self._sum.classes(remove="off reached missed", add=look)
         with self._sum:
-            text(words, "span")
+            w.text(words, "span")
 
     def gates(self) -> tuple[Gate, ...]:
         """Those that are on, for the report."""
@@ -211,7 +211,7 @@ class Marking:
 
     def build(self) -> None:
         """Put what is marked on the page."""
-        self._place = box("div")
+        self._place = w.box("div")
         self._show()
 
     def ranged(self, given: Any) -> None:
@@ -236,7 +236,7 @@ class Marking:
         with self._place:
             if self._marked is None:
                 more = "" if self._attack is None else ", and an attack can have them as targets"
-                text(
+                w.text(
                     f"Drag over the chart of entropies, or type bits beside the table, to mark "
                     f"{words.users}: the table shows them alone{more}.",
                     "p",
@@ -245,8 +245,8 @@ class Marking:
                 return
             names = marked_users(audit, self._marked)
             low, high = self._marked
-            with box("section", "pane marked", aria_label=f"Marked {words.users}"):
-                text(
+            with w.box("section", "pane marked", aria_label=f"Marked {words.users}"):
+                w.text(
                     f"{plural(len(names), words.user, words.users)} of {audit.n_counted:,} "
                     f"{'has' if len(names) == 1 else 'have'} {low:.3g} to {high:.3g} bits.",
                     "p",
@@ -257,15 +257,15 @@ class Marking:
 
     def _actions(self, names: list[Hashable]) -> None:
         words = self._audit.observation.nouns
-        with box("div", "row"):
+        with w.box("div", "row"):
             if self._attack is not None:
-                link(f"Attack the marked {words.users}", self._attack(), "button main")
-            button(f"Save the marked {words.users} as CSV", lambda: self._save(names))
+                w.link(f"Attack the marked {words.users}", self._attack(), "button main")
+            w.button(f"Save the marked {words.users} as CSV", lambda: self._save(names))
 
     def _save(self, names: list[Hashable]) -> None:
         words = self._audit.observation.nouns
         columns = [words.user, "best guess", "probability", "bits", "candidates", "possible"]
-        save_table(columns, self._rows(names), "marked")
+        w.save_table(columns, self._rows(names), "marked")
 
     def _rows(self, names: list[Hashable]) -> list[list[Any]]:
         users, bits = self._audit.answers.users, bits_of(self._audit)

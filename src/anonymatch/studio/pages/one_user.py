@@ -12,18 +12,8 @@ from anonymatch.base.numbers import percent, shown
 from anonymatch.base.text import label
 from anonymatch.graph import Graph
 from anonymatch.reporting import LARGEST, bipartite
+from anonymatch.studio import widgets as w
 from anonymatch.studio.panel import bits_text
-from anonymatch.studio.widgets import (
-    bar_chart,
-    box,
-    chart,
-    drawn_chart,
-    figure,
-    heading,
-    table,
-    text,
-    tiles,
-)
 from anonymatch.theory.attacks import Exposure, exposure
 
 __all__ = ["Why", "ask", "show_answer", "why"]
@@ -162,13 +152,13 @@ def ask(audit: Audit, user: Hashable | None, given: str) -> Why:
 def show_answer(audit: Audit, answer: Why) -> None:
     """Put it on the page."""
     words = audit.observation.nouns
-    with box("section", "pane", id="about"):
-        heading(label(answer.user), 3)
-        tiles(_scores(audit, answer))
-        text(_because(audit, answer), "p", "words")
-        with box("div", "gallery free"):
+    with w.box("section", "pane", id="about"):
+        w.heading(label(answer.user), 3)
+        w.tiles(_scores(audit, answer))
+        w.text(_because(audit, answer), "p", "words")
+        with w.box("div", "gallery free"):
             if answer.candidates and answer.candidates[0][1] is not None:
-                made = bar_chart(
+                made = w.bar_chart(
                     [(name, probability or 0.0) for name, probability in answer.candidates[:_BARS]],
                     title=_asked(audit, answer),
                     x_label="probability",
@@ -177,7 +167,7 @@ def show_answer(audit: Audit, answer: Why) -> None:
                 caption = f"Probabilities of the {words.behaviours} that fit."
                 if len(answer.candidates) > _BARS:
                     caption += f" The {_BARS} likeliest of {len(answer.candidates):,}."
-                chart(drawn_chart(made, "candidates"), caption)
+                w.chart(w.drawn_chart(made, "candidates"), caption)
             if answer.around is not None:
                 drawn = bipartite(
                     answer.around,
@@ -186,10 +176,10 @@ def show_answer(audit: Audit, answer: Why) -> None:
                     edges=[edge[:2] for edge in answer.around.to_edges() if edge[0] == answer.user],
                     headings=(words.users, words.behaviours),
                 )
-                figure(drawn, "around", f"Who else fits the same {words.behaviours}.")
+                w.figure(drawn, "around", f"Who else fits the same {words.behaviours}.")
         if answer.exposure is not None:
-            heading("If the attacker learnt it", 4)
-            table(
+            w.heading("If the attacker learnt it", 4)
+            w.table(
                 ["it was", "probability", "ways left", "then identified too"],
                 [
                     [

@@ -39,26 +39,11 @@ from anonymatch.planning import (
 )
 from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, front_chart
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import Query, address, choice, control, controlled, read_controls
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    box,
-    button,
-    chart,
-    control_slider,
-    drawn_chart,
-    heading,
-    html,
-    same_result,
-    save,
-    select,
-    table,
-    text,
-    tiles,
-)
 
 __all__ = ["KINDS", "Wish", "confirm", "curves", "front_of", "show"]
 
@@ -339,46 +324,46 @@ class _PlanPage:
 
     def controls(self) -> None:
         """Sliders, and beside them what moves with them."""
-        with box("div", "beside"):
-            with box("div", "controls"):
+        with w.box("div", "beside"):
+            with w.box("div", "controls"):
                 self._sliders()
-            with box("div", "moving"):
-                self.scores = box("div")
-                self.front = chart(
+            with w.box("div", "moving"):
+                self.scores = w.box("div")
+                self.front = w.chart(
                     self._drawn(self.wish, self.curves, self.setting),
                     "Higher is better, further left is faster. Full lines are simulated, and a "
                     "click on a point of them chooses it; the dashed one is a closed form, for the "
                     "average message. The dot is the chosen setting with its interval.",
                     on_pick=self._pick_named,
                 )
-                self.point_list = box("div")
+                self.point_list = w.box("div")
                 self.curve_view = View("Simulating kinds of mixes")
-        heading("The chosen setting")
+        w.heading("The chosen setting")
         self.setting_view = View("Simulating the setting")
-        self.same = box("div")
+        self.same = w.box("div")
 
     def _sliders(self) -> None:
         for name in ("users", "rate", "cover"):
             self._slider(name)
-        self.choice_controls = box("div", "controls open")
+        self.choice_controls = w.box("div", "controls open")
         for name in ("layers", "width"):
             self._slider(name)
-        self.corrupt_control = box("div")
+        self.corrupt_control = w.box("div")
         self._slider("among")
         self._choice()
         self._corrupt()
 
     def _slider(self, name: str, **changes: Any) -> None:
-        control_slider(self.wish, name, partial(self._turn, name), **changes)
+        w.control_slider(self.wish, name, partial(self._turn, name), **changes)
 
     def _choice(self) -> None:
         """Build the kind and the delay, again when a point of the chart is picked."""
         self.choice_controls.clear()
         with self.choice_controls:
             kind = self.wish.strategy.keyword
-            select("Kind of mix", KINDS, kind, partial(self._turn, "kind"))
+            w.select("Kind of mix", KINDS, kind, partial(self._turn, "kind"))
             shown = replace(self.wish, delay=float(f"{self.wish.mean_delay:.3g}"))
-            control_slider(shown, "delay", partial(self._turn, "delay"))
+            w.control_slider(shown, "delay", partial(self._turn, "delay"))
 
     def _corrupt(self) -> None:
         """Allow no more corrupt mixes than there are mixes."""
@@ -420,7 +405,7 @@ class _PlanPage:
         ui.navigate.history.replace(address("/plan", **wish.values()))
         self.scores.clear()
         with self.scores:
-            tiles(self._tiles())
+            w.tiles(self._tiles())
         self.point_list.clear()
         with self.point_list:
             if self.curves:
@@ -428,7 +413,7 @@ class _PlanPage:
         background_tasks.create(self._redraw(), name="studio front")
         self.same.clear()
         with self.same:
-            same_result(wish.command(), wish.python())
+            w.same_result(wish.command(), wish.python())
 
     async def _redraw(self) -> None:
         """The chart is made beside the page, which sliders would hold up else."""
@@ -441,8 +426,8 @@ class _PlanPage:
     @staticmethod
     def _drawn(
         wish: Wish, curves: Sequence[FrontLine] | None, setting: Setting | None
-    ) -> DrawnChart:
-        return drawn_chart(front_of(wish, curves, setting), "front")
+    ) -> w.DrawnChart:
+        return w.drawn_chart(front_of(wish, curves, setting), "front")
 
     def _tiles(self) -> list[tuple[str, str, str]]:
         wish = self.wish
@@ -486,7 +471,7 @@ class _PlanPage:
             for key, x, y in zip(line.keys, line.x, line.y, strict=True):
                 named[key] = f"{key}: {amount(x)} s, worst hide among {amount(y)}"
         chosen = self.wish.law if self.wish.law in named else ""
-        select("Points of the front", named, chosen, self._pick_named)
+        w.select("Points of the front", named, chosen, self._pick_named)
 
     async def _pick_named(self, law: Any) -> None:
         if law:
@@ -548,15 +533,15 @@ class _PlanPage:
 def _row(setting: Setting) -> None:
     """Its figures, whether they are enough, and its file."""
     missed = missed_in_words(setting)
-    text(
+    w.text(
         f"{setting.law} meets the target."
         if not missed
         else f"{setting.law} misses the target: {'; '.join(missed)}.",
         "p",
         "words",
     )
-    text(f"Figures are for an attacker who {setting.attacker}.", "p", "words")
-    table(
+    w.text(f"Figures are for an attacker who {setting.attacker}.", "p", "words")
+    w.table(
         ["law", "cover", "mean delay, s", "99 % delay, s", "entropy, bits",
          f"{_WORST} hide among", "at least", "known for certain", "n-1 attack"],
         [
@@ -576,10 +561,10 @@ def _row(setting: Setting) -> None:
         title="The chosen setting",
     )  # fmt: skip
     toml = setting.to_toml()
-    with box("details", "more"):
-        text("The setting as a file for anonymatch plan", "summary")
-        html(f"<code>{escape(toml)}</code>", "pre").props["tabindex"] = 0
-    button("Save as TOML", lambda: save(toml, "plan.toml", "application/toml"))
+    with w.box("details", "more"):
+        w.text("The setting as a file for anonymatch plan", "summary")
+        w.html(f"<code>{escape(toml)}</code>", "pre").props["tabindex"] = 0
+    w.button("Save as TOML", lambda: w.save(toml, "plan.toml", "application/toml"))
 
 
 def _span(interval: Any) -> str:

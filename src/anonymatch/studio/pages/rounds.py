@@ -33,28 +33,12 @@ from anonymatch.disclosure import (
 from anonymatch.graph import plain_table
 from anonymatch.reporting import profile_picture, rounds_html
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import Query, address, control, controlled, read_controls, whole
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
-from anonymatch.studio.widgets import (
-    ChartPlace,
-    DrawnChart,
-    box,
-    button,
-    chart,
-    control_slider,
-    drawn_chart,
-    figure,
-    heading,
-    same_result,
-    save,
-    step_slider,
-    table,
-    text,
-    tiles,
-)
 
 __all__ = ["RoundsRequest", "show"]
 
@@ -185,7 +169,7 @@ class _RoundsPage(FilePage):
             self.request = self._of_file(upload)
         self.seen = whole(query, "seen", 0, least=0, most=10**9)  # rounds; 0 for all
         self.begun = False
-        self.curves: dict[str, ChartPlace] = {}
+        self.curves: dict[str, w.ChartPlace] = {}
 
     def _of_file(self, upload: Upload) -> RoundsRequest:
         return replace(self.request, name=upload.name, path=upload.path, token=upload.token)
@@ -198,33 +182,33 @@ class _RoundsPage(FilePage):
 
     def build(self) -> None:
         self.missing = self.notice(self.gone)
-        with box("div", "beside"):
-            with box("div"):
+        with w.box("div", "beside"):
+            with w.box("div"):
                 self.drop(
                     "Drop a log of rounds here, or click to choose one",
                     "round, direction, user, behaviour (.csv, .tsv, .parquet, .jsonl)",
                 )
-                self.controls = box("div")
-            with box("div", "moving"):
+                self.controls = w.box("div")
+            with w.box("div", "moving"):
                 self.view = View("Looking at the rounds")
-        self.below = box("div")
+        self.below = w.box("div")
         self._controls()
         self._same()
 
     def _controls(self) -> None:
         self.controls.clear()
         request = self.request
-        with self.controls, box("div", "controls"):
+        with self.controls, w.box("div", "controls"):
             if request.path is not None:
-                with box("div", "field"):
-                    text("File", "span", "name")
-                    text(request.name, "span")
-                    button("Close it", self._close, "quiet")
+                with w.box("div", "field"):
+                    w.text("File", "span", "name")
+                    w.text(request.name, "span")
+                    w.button("Close it", self._close, "quiet")
                 return
-            text("Or make a log: every round, some users send one message each.", "p", "soft")
+            w.text("Or make a log: every round, some users send one message each.", "p", "soft")
             for name in ("users", "friends", "batch", "rounds"):
-                control_slider(request, name, partial(self._turn, name))
-            button("Make another", self._another)
+                w.control_slider(request, name, partial(self._turn, name))
+            w.button("Make another", self._another)
 
     async def _turn(self, key: str, given: Any) -> None:
         before = self.request
@@ -282,30 +266,30 @@ class _RoundsPage(FilePage):
     def _same(self) -> None:
         self.below.clear()
         with self.below:
-            same_result(self.request.command(), self.request.python())
+            w.same_result(self.request.command(), self.request.python())
 
     def _show(self, request: RoundsRequest, disclosure: Disclosure) -> None:
         """The sentence, the slider, and what moves with it."""
-        text(half_life_in_words(disclosure), "p", "words")
+        w.text(half_life_in_words(disclosure), "p", "words")
         for note in disclosure.notes:
-            text(note, "p", "note")
+            w.text(note, "p", "note")
         points = list(disclosure.profiles_at)
         at = points.index(self.seen) if self.seen in points else len(points) - 1
         if len(points) > 1:
             steps = [f"{rounds:,} of {points[-1]:,}" for rounds in points]
-            step_slider("Rounds seen", steps, at, partial(self._move, disclosure, points))
-        self.scores = box("div")
-        with box("div", "gallery wide"):
-            self.sharpening = box("div")
-            with box("div", "curves"):
+            w.step_slider("Rounds seen", steps, at, partial(self._move, disclosure, points))
+        self.scores = w.box("div")
+        with w.box("div", "gallery wide"):
+            self.sharpening = w.box("div")
+            with w.box("div", "curves"):
                 drawn = _drawn(disclosure, points[at])
                 captions = {"bits": _BITS, "guesses": _GUESSES}
-                self.curves = {name: chart(one, captions[name]) for name, one in drawn.items()}
+                self.curves = {name: w.chart(one, captions[name]) for name, one in drawn.items()}
         self._draw(disclosure, points[at])
         _falls(disclosure)
-        with box("div", "row"):
-            button("Save the report", partial(_save_report, request, disclosure), "main")
-            button("Save who writes to whom as CSV", partial(_save_pairs, disclosure))
+        with w.box("div", "row"):
+            w.button("Save the report", partial(_save_report, request, disclosure), "main")
+            w.button("Save who writes to whom as CSV", partial(_save_pairs, disclosure))
 
     def _move(self, disclosure: Disclosure, points: list[int], step: int) -> None:
         self.seen = 0 if step == len(points) - 1 else points[step]
@@ -328,16 +312,16 @@ class _RoundsPage(FilePage):
         self.scores.clear()
         with self.scores:
             if point is not None:
-                tiles(_tiles(disclosure, point))
+                w.tiles(_tiles(disclosure, point))
         self.sharpening.clear()
         with self.sharpening:
             _matrix(disclosure, rounds)
 
 
-def _drawn(disclosure: Disclosure, rounds: int) -> dict[str, DrawnChart]:
+def _drawn(disclosure: Disclosure, rounds: int) -> dict[str, w.DrawnChart]:
     """The curves with so many rounds marked."""
     return {
-        name: drawn_chart(_CHARTS[name](disclosure, chosen=rounds), name)
+        name: w.drawn_chart(_CHARTS[name](disclosure, chosen=rounds), name)
         for name in disclosure_charts(disclosure)
     }
 
@@ -387,7 +371,7 @@ def _matrix(disclosure: Disclosure, rounds: int) -> None:
     picture = profile_picture(disclosure, rounds=rounds)
     if picture is not None:
         ringed = " What is true is marked in orange." if disclosure.log.truth is not None else ""
-        figure(
+        w.figure(
             picture,
             "profiles",
             "Who writes to whom by the first rounds alone: the fuller the colour, the likelier. A "
@@ -396,7 +380,7 @@ def _matrix(disclosure: Disclosure, rounds: int) -> None:
         return
     pairs, log = disclosure.profiles_at[rounds], disclosure.log
     order = np.argsort(-pairs.probability, kind="stable")[:_PAIRS].tolist()
-    table(
+    w.table(
         ["user", "behaviour", "probability"],
         [
             [
@@ -412,8 +396,8 @@ def _matrix(disclosure: Disclosure, rounds: int) -> None:
 
 
 def _falls(disclosure: Disclosure) -> None:
-    heading("Who falls first")
-    table(
+    w.heading("Who falls first")
+    w.table(
         ["user", "half-life", "messages", "bits", "believed", "friends", "why"],
         [
             [
@@ -438,8 +422,8 @@ def _stem(request: RoundsRequest) -> str:
 
 def _save_report(request: RoundsRequest, disclosure: Disclosure) -> None:
     page = rounds_html(disclosure, command=request.command())
-    save(page, f"rounds-{_stem(request)}.html", "text/html")
+    w.save(page, f"rounds-{_stem(request)}.html", "text/html")
 
 
 def _save_pairs(disclosure: Disclosure) -> None:
-    save(plain_table(disclosure.profiles).write_csv(), "profiles.csv", "text/csv")
+    w.save(plain_table(disclosure.profiles).write_csv(), "profiles.csv", "text/csv")
