@@ -6,16 +6,17 @@ the page itself changes it.
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import Any
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import label, plain
@@ -27,7 +28,6 @@ from anonymatch.studio.address import control_of
 
 __all__ = [
     "ChartPlace",
-    "DrawnChart",
     "Step",
     "alert",
     "article",
@@ -37,7 +37,6 @@ __all__ = [
     "chart",
     "check_box",
     "control_slider",
-    "drawn_chart",
     "drop_zone",
     "field",
     "figure",
@@ -370,44 +369,47 @@ def figure(
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnChart:
-    """A chart as a page has it: what its element is told."""
-
-    attributes: Mapping[str, str]
-
-
-def drawn_chart(made: AnyChart, name: str) -> DrawnChart:
-    """A chart for :func:`chart`, saved under ``name``; to make it takes a tenth of a second."""
-    return DrawnChart(chart_attributes(made, name))
-
-
 class ChartPlace:
-    """A chart on a page, which is drawn anew when it changes."""
+    """A chart on a page. It is made in a thread, because that takes tenths of a second."""
 
-    def __init__(self, element: ui.element) -> None:
-        self._element = element
+    def __init__(self, element: ui.element, name: str) -> None:
+        self._element, self._name = element, name
 
-    def draw(self, drawn: DrawnChart) -> None:
-        """Another chart in its place."""
-        if self._element.props.get("data-spec") != drawn.attributes["data-spec"]:
-            self._element.props.update(drawn.attributes)
-            self._element.update()
+    def draw(self, make: Callable[[], AnyChart | None]) -> None:
+        """Show a chart as soon as it is made; nothing if there is none."""
+        self._latest = make
+        background_tasks.create(self._draw(make), name="studio chart")
+
+    async def _draw(self, make: Callable[[], AnyChart | None]) -> None:
+        made = await asyncio.to_thread(self._attributes, make)
+        element = self._element
+        if make is not self._latest or element.is_deleted:
+            return
+        with element.client:
+            if made is None:
+                element.classes(add="hidden")
+            else:
+                element.props.update(made)
+                element.update()
+
+    def _attributes(self, make: Callable[[], AnyChart | None]) -> dict[str, str] | None:
+        made = make()
+        return None if made is None else chart_attributes(made, self._name)
 
 
 def chart(
-    drawn: DrawnChart,
+    make: Callable[[], AnyChart | None],
+    name: str,
     caption: str = "",
     *,
     on_pick: Handler | None = None,
 ) -> ChartPlace:
-    """A chart that answers the pointer and can be saved as SVG and PNG.
+    """Show a chart that answers the pointer and can be saved as SVG and PNG under ``name``.
 
     ``on_pick`` gets the name of the mark that is clicked on, or "".
     """
     with box("figure", "shown charted"):
         shown = box("div", "chart")
-        shown.props.update(drawn.attributes)
         if on_pick is not None:
             shown.on(
                 "chart-pick",
@@ -417,7 +419,9 @@ def chart(
         if caption:
             with box("figcaption"):
                 text(caption, "span")
-    return ChartPlace(shown)
+    place = ChartPlace(shown, name)
+    place.draw(make)
+    return place
 
 
 def switch(name: str, on: bool, on_change: Click, classes: str = "") -> ui.element:

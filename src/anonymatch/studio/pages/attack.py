@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from anonymatch.counting import sample
 from anonymatch.graph import Graph, crown, forced, partition, read, ring
 from anonymatch.mixes import Nouns
 from anonymatch.reporting import LARGEST, bipartite, exposure, named
-from anonymatch.reporting.charts import Line, line_chart
+from anonymatch.reporting.charts import AnyChart, Line, line_chart
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, choice, texts, whole
@@ -199,13 +199,11 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Played:
-    """Where a campaign stands, and what is drawn of it; ``marked`` are users that were chosen."""
+    """Where a campaign stands; ``marked`` are users that were chosen."""
 
     state: Round
     nouns: Nouns
     marked: list[Hashable]
-    prospects: w.DrawnChart | None
-    history: w.DrawnChart | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -215,7 +213,6 @@ class _Followed:
     audit: Audit
     marked: list[Hashable]
     campaign: Campaign
-    curve: w.DrawnChart | None
 
 
 class _AttackPage:
@@ -282,14 +279,15 @@ class _AttackPage:
 
     def _work(self, progress: Progress, targets: list[str], seed: int) -> _Played | _Followed:
         if self.graph != _OWN or self.own is None:
-            return self._drawn(play(start_of(self.graph), targets, seed), [], _NOUNS)
+            return _Played(state=play(start_of(self.graph), targets, seed), nouns=_NOUNS, marked=[])
         own = self.own
         audit = self.studio.audits.once(own, lambda: own.audit(progress))
         stretch = self.options.marked
         marked = [] if stretch is None else marked_users(audit, stretch)
         graph = audit.observation.graph
         if graph is not None and attackable(audit):
-            return self._drawn(play(graph, targets, seed), marked, audit.observation.nouns)
+            state, nouns = play(graph, targets, seed), audit.observation.nouns
+            return _Played(state=state, nouns=nouns, marked=marked)
         if not marked:
             raise InputError(
                 f"this file is too large to be attacked step by step; mark "
@@ -301,18 +299,7 @@ class _AttackPage:
             raise InputError(
                 f"an attack on those that are marked is not followed: {campaign.reason}"
             )
-        return _Followed(
-            audit=audit, marked=marked, campaign=campaign, curve=_campaign_curve(audit, campaign)
-        )
-
-    def _drawn(self, state: Round, marked: list[Hashable], nouns: Nouns) -> _Played:
-        return _Played(
-            state=state,
-            nouns=nouns,
-            marked=marked,
-            prospects=_prospects_chart(state, marked, f"prospects-{self.graph}"),
-            history=_history_chart(state, f"campaign-{self.graph}"),
-        )
+        return _Followed(audit=audit, marked=marked, campaign=campaign)
 
     def _show(self, played: _Played | _Followed) -> None:
         if isinstance(played, _Followed):
@@ -373,10 +360,12 @@ class _AttackPage:
                 ),
             ]
         )
-        if played.curve is not None:
-            truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
-            said = "Each step exposes the best marked target, as things stand then"
-            w.chart(played.curve, f"{said}; the truth is {truth}.")
+        truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
+        w.chart(
+            partial(_campaign_curve, total, campaign),
+            "attack-on-marked",
+            f"Each step exposes the best marked target at that moment; the truth is {truth}.",
+        )
         w.table(
             ["step", "exposed", "bits left", "in doubt"],
             [
@@ -443,11 +432,14 @@ class _AttackPage:
         w.figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
     def _prospects(self, played: _Played) -> None:
-        if played.prospects is None:
+        rows = _left_targets(played.state, played.marked)[:_PROSPECTS]
+        if not rows:
             return
         w.heading("Whom to expose next")
+        title = "Stories left on average, by whom is exposed"
         w.chart(
-            played.prospects,
+            partial(w.bar_chart, rows, title=title, x_label="stories left on average"),
+            f"prospects-{self.graph}-{len(played.state.targets)}",
             "Stories left on average, by whom is exposed; fewer is better for the attacker. Click "
             f"on a bar to expose that {played.nouns.user}.",
             on_pick=self._pick,
@@ -455,11 +447,12 @@ class _AttackPage:
 
     def _history(self, played: _Played) -> None:
         state = played.state
-        if state.own is None or played.history is None:
+        if state.own is None or state.best is None:
             return
         w.heading("Your attack against the best one")
         w.chart(
-            played.history,
+            partial(_history_chart, {"you": state.own, "best attacker": state.best}),
+            f"campaign-{self.graph}",
             "Lower is better for the attacker. “Best” looks one step ahead and does not know the "
             "truth, so luck can beat it.",
         )
@@ -509,51 +502,28 @@ def _left_targets(state: Round, marked: list[Hashable]) -> list[tuple[Hashable, 
     return sorted(rows, key=lambda pair: pair[1])
 
 
-def _prospects_chart(state: Round, marked: list[Hashable], name: str) -> w.DrawnChart | None:
-    rows = _left_targets(state, marked)[:_PROSPECTS]
-    if not rows:
-        return None
-    made = w.bar_chart(
-        rows,
-        title="Stories left on average, by whom is exposed",
-        x_label="stories left on average",
-    )
-    return w.drawn_chart(made, f"{name}-{len(state.targets)}")
-
-
-def _history_chart(state: Round, name: str) -> w.DrawnChart | None:
-    if state.own is None or state.best is None:
-        return None
-    lines = [
-        Line(title, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
-        for title, one in (("you", state.own), ("best attacker", state.best))
-    ]
-    made = line_chart(
-        lines,
+def _history_chart(attacks: Mapping[str, Attack]) -> AnyChart:
+    return line_chart(
+        [
+            Line(title, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
+            for title, one in attacks.items()
+        ],
         title="Bits left after each step",
         x_label="users exposed",
         y_label="bits left (log2 of the stories)",
         zero=True,
     )
-    return w.drawn_chart(made, name)
 
 
-def _campaign_curve(audit: Audit, campaign: Campaign) -> w.DrawnChart:
-    total = audit.bits.value * audit.n_users
-    made = line_chart(
-        [
-            Line(
-                "lost",
-                range(len(campaign.steps) + 1),
-                [0.0, *(max(0.0, total - step.bits_left) for step in campaign.steps)],
-            )
-        ],
+def _campaign_curve(total: float, campaign: Campaign) -> AnyChart:
+    lost = [0.0, *(max(0.0, total - step.bits_left) for step in campaign.steps)]
+    return line_chart(
+        [Line("lost", range(len(lost)), lost)],
         title="Bits that exposures take",
         x_label="exposed so far",
         y_label="bits lost, whole system",
         zero=True,
     )
-    return w.drawn_chart(made, "attack-on-marked")
 
 
 def _scores(state: Round, nouns: Nouns) -> list[tuple[str, str, str]]:

@@ -25,15 +25,7 @@ from anonymatch.studio.frame import frame
 from anonymatch.studio.options import CHOICES, EXAMPLES, MEASURED, AddressOptions, form_fields
 from anonymatch.studio.pages.attack import attackable
 from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
-from anonymatch.studio.pages.first_look import (
-    Look,
-    Trial,
-    look_at,
-    look_words,
-    show_look,
-    show_trial,
-    trial_of,
-)
+from anonymatch.studio.pages.first_look import LawTrial, look_words, show_look, show_trial, try_law
 from anonymatch.studio.pages.judging import Marking, Thresholds
 from anonymatch.studio.pages.one_user import ask, show_answer
 from anonymatch.studio.panel import FilePage, View
@@ -269,7 +261,7 @@ class _AuditPage(FilePage):
             return
         self.look_step.show()
         await self.look_view.ask(
-            lambda _: look_at(self.studio.looks.once(inquiry, inquiry.first_look)), self._looked
+            lambda _: self.studio.looks.once(inquiry, inquiry.first_look), self._looked
         )
         if self.going_on is not None:  # a page that is fetched has the answer, if it is soon there
             await asyncio.wait({self.going_on}, timeout=_PATIENCE)
@@ -285,24 +277,24 @@ class _AuditPage(FilePage):
         self.go.clear()
         self.view.clear()
 
-    def _looked(self, drawn: Look) -> None:
-        self.first, kind = drawn.look, drawn.look.kind
-        show_look(drawn)
+    def _looked(self, look: FirstLook) -> None:
+        self.first, kind = look, look.kind
+        show_look(look)
         chosen = bool(self.options.law)
-        self.look_step.show(look_words(drawn.look))
-        if drawn.look.messages is not None:
-            self.law.look(drawn.look)
+        self.look_step.show(look_words(look))
+        if look.messages is not None:
+            self.law.look(look)
             self.law_step.show()
         else:
             self.options.delay("")  # a law is for logs
         self.options.keep_for(kind)
-        if drawn.look.tables is not None:
-            self.columns.look(drawn.look.tables)
+        if look.tables is not None:
+            self.columns.look(look.tables)
             self.column_step.show()
-        if self.form.look(drawn.look):
+        if self.form.look(look):
             changed = any(self.options.read.given().get(name) for name in form_fields(kind))
-            self.form_step.show(folded=not changed and drawn.look.rings is None)
-        if drawn.look.needs_law and not chosen:
+            self.form_step.show(folded=not changed and look.rings is None)
+        if look.needs_law and not chosen:
             self.options.looking = True
         self.going_on = background_tasks.create(self._go_on(), name="studio law")
 
@@ -343,11 +335,11 @@ class _AuditPage(FilePage):
             return
         law = str(inquiry.options.law)
 
-        def tried(drawn: Trial) -> None:
-            show_trial(drawn, messages)
+        def tried(trial: LawTrial) -> None:
+            show_trial(trial, messages)
             self._offer()
 
-        await self.trial_view.ask(lambda _: trial_of(messages, parse_law(law)), tried)
+        await self.trial_view.ask(lambda _: try_law(messages, parse_law(law)), tried)
 
     def _offer(self) -> None:
         """The button that audits, while that has not been done with these choices."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from shlex import quote
 from typing import Any
@@ -50,14 +49,6 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
         page = _ComparePage(studio, query)
         page.build()
         await page.compare()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Result:
-    """A comparison, and its charts."""
-
-    comparison: Comparison
-    charts: Mapping[str, w.DrawnChart]
 
 
 class _ComparePage(FilePage):
@@ -192,21 +183,19 @@ class _ComparePage(FilePage):
             lambda progress: self._find(inquiries, progress), partial(self._show, inquiries)
         )
 
-    def _find(self, inquiries: Sequence[AuditRequest], progress: Progress) -> _Result:
+    def _find(self, inquiries: Sequence[AuditRequest], progress: Progress) -> Comparison:
         audits = []
         for number, inquiry in enumerate(inquiries):
             part = _part(progress, number, len(inquiries))
             audits.append(self.studio.audits.once(inquiry, partial(inquiry.audit, part)))
-        comparison = compare(audits, _names(inquiries))
-        known = comparison_charts(comparison)
-        drawn = {name: w.drawn_chart(known[name](), name) for name in _CAPTIONS if name in known}
-        return _Result(comparison=comparison, charts=drawn)
+        return compare(audits, _names(inquiries))
 
-    def _show(self, inquiries: Sequence[AuditRequest], result: _Result) -> None:
-        comparison = result.comparison
+    def _show(self, inquiries: Sequence[AuditRequest], comparison: Comparison) -> None:
         w.text(comparison.verdict, "p", "big verdict-words")
-        for name, drawn in result.charts.items():
-            w.chart(drawn, _CAPTIONS[name].format(label(comparison.names[0])))
+        known = comparison_charts(comparison)
+        for name, caption in _CAPTIONS.items():
+            if name in known:
+                w.chart(known[name], name, caption.format(label(comparison.names[0])))
         w.heading("Figure by figure")
         w.table(
             ["figure", *(label(name) for name in comparison.names), "compared"],

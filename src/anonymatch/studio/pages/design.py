@@ -135,10 +135,7 @@ class _DesignPage:
     async def compare(self) -> None:
         users, edges = self.users, self.edges
         self._remember()
-        await self.results.ask(
-            lambda _: _drawn(contenders(users, edges)),
-            lambda drawn: _compared(users, edges, *drawn),
-        )
+        await self.results.ask(lambda _: contenders(users, edges), partial(_compared, users, edges))
 
     # ---- systems
 
@@ -194,10 +191,8 @@ class _DesignPage:
         key, system, knobs = self.system, SYSTEMS[self.system], dict(self.knobs)
         self._remember()
 
-        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float], w.DrawnChart]:
-            front, chosen = system.front(knobs), (system.price(knobs), system.bits(knobs))
-            drawn = w.drawn_chart(_front(system, front, chosen, knobs.get("rate")), f"front-{key}")
-            return front, chosen, drawn
+        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float]]:
+            return system.front(knobs), (system.price(knobs), system.bits(knobs))
 
         await self.outcome.ask(work, lambda found: self._measured(key, knobs, *found))
 
@@ -207,7 +202,6 @@ class _DesignPage:
         knobs: Mapping[str, float],
         front: Sequence[FrontLine],
         chosen: tuple[float, float],
-        drawn: w.DrawnChart,
     ) -> None:
         system, (cost, bits) = SYSTEMS[key], chosen
         w.text(system.text, "p", "words")
@@ -219,7 +213,8 @@ class _DesignPage:
         )
         grey = " No mix can reach the grey area." if "rate" in knobs else ""
         w.chart(
-            drawn,
+            partial(_front, system, front, chosen, knobs.get("rate")),
+            f"front-{key}",
             f"Higher is better, further left is cheaper.{grey} A click on a point chooses it.",
             on_pick=self._pick,
         )
@@ -412,28 +407,22 @@ def _curve(graph: Graph | None) -> tuple[float, ...]:
 # ---- what is shown of them
 
 
-def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], w.DrawnChart | None]:
-    """Designs, and the chart of what an attack leaves of them."""
-    curves = [
-        Line(each.name, range(len(each.curve)), each.curve)
-        for each in _different(compared)
-        if each.curve
-    ]
-    if not curves:
-        return compared, None
-    made = line_chart(
-        curves,
+def _curves(compared: Sequence[Contender]) -> AnyChart:
+    """Draw what an attack leaves of each design."""
+    return line_chart(
+        [
+            Line(each.name, range(len(each.curve)), each.curve)
+            for each in _different(compared)
+            if each.curve
+        ],
         title="Bits left after each exposure",
         x_label="users exposed",
         y_label="bits left (log2 of the matchings)",
         zero=True,
     )
-    return compared, w.drawn_chart(made, "exposure-curve")
 
 
-def _compared(
-    users: int, edges: int, compared: Sequence[Contender], curve: w.DrawnChart | None
-) -> None:
+def _compared(users: int, edges: int, compared: Sequence[Contender]) -> None:
     best, after = compared[0], compared[1]
     bound = max_bound(users, edges) / _LN2
     w.tiles(
@@ -476,10 +465,11 @@ def _compared(
         title="Designs of the same cost",
     )
     _drawings(users, compared)
-    if curve is not None:
+    if any(each.curve for each in compared):
         w.heading("What an attack leaves, step by step")
         w.chart(
-            curve,
+            partial(_curves, compared),
+            "exposure-curve",
             "Each time the attacker exposes the user who tells most, along one drawn truth. At 0 "
             f"bits everybody is identified.{_not_followed(compared)}",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -31,35 +32,16 @@ from anonymatch.tables import TablesLook
 
 __all__ = [
     "LawTrial",
-    "Look",
-    "Trial",
     "candidates_chart",
     "delays_chart",
     "load",
     "load_chart",
-    "look_at",
     "look_words",
     "show_look",
     "show_trial",
-    "trial_of",
+    "span_words",
     "try_law",
 ]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Look:
-    """A first look, and the chart of its load."""
-
-    look: FirstLook
-    load: w.DrawnChart | None
-
-
-def look_at(look: FirstLook) -> Look:
-    """What is drawn of a first look; it takes some tenths of a second."""
-    messages = look.messages
-    if messages is None or not (messages.n_in or messages.n_out):
-        return Look(look=look, load=None)
-    return Look(look=look, load=w.drawn_chart(load_chart(messages), "load"))
 
 
 def look_words(look: FirstLook) -> str:
@@ -77,9 +59,8 @@ def look_words(look: FirstLook) -> str:
     return look.kind
 
 
-def show_look(drawn: Look) -> None:
-    """Put it on the page."""
-    look = drawn.look
+def show_look(look: FirstLook) -> None:
+    """Show what a file is."""
     w.text(f"{look.text[:1].upper()}{look.text[1:]}.", "p", "words")
     if look.messages is not None:
         w.tiles(_log_tiles(look.messages))
@@ -89,13 +70,13 @@ def show_look(drawn: Look) -> None:
         _show_tables(look.tables)
     elif look.graph is not None:
         w.tiles(_graph_tiles(look.graph, rings=look.rings is not None))
-    if drawn.load is not None and look.messages is not None:
+    if look.messages is not None and (look.messages.n_in or look.messages.n_out):
         told = (
             "Messages that came in and have not left yet, as the log tells."
             if look.messages.truth is not None
             else "Messages in and out; the log does not tell which is which."
         )
-        w.chart(drawn.load, told)
+        w.chart(partial(load_chart, look.messages), "load", told)
 
 
 def _show_tables(tables: TablesLook) -> None:
@@ -156,43 +137,23 @@ def _people(senders: int, receivers: int) -> str:
     return f"{shown(senders)} senders, {shown(receivers)} receivers"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Trial:
-    """What a law makes of a log, and the charts of it."""
-
-    trial: LawTrial
-    delays: w.DrawnChart | None
-    candidates: w.DrawnChart | None
-
-
-def trial_of(messages: Messages, law: Law) -> Trial:
-    """Try a law on a log, and draw that."""
-    trial = try_law(messages, law)
-    delays, candidates = (
-        delays_chart(messages.true_delays(), law),
-        candidates_chart(trial.candidates),
-    )
-    return Trial(
-        trial=trial,
-        delays=None if delays is None else w.drawn_chart(delays, "delays"),
-        candidates=None if candidates is None else w.drawn_chart(candidates, "candidates"),
-    )
-
-
-def show_trial(drawn: Trial, messages: Messages) -> None:
-    """Put it on the page."""
-    trial = drawn.trial
+def show_trial(trial: LawTrial, messages: Messages) -> None:
+    """Show what a law makes of a log."""
     w.text(trial.words(), "p", "words" if trial.fits else "words misfit")
+    delays = messages.true_delays()
     with w.box("div", "trial"):
-        if drawn.delays is not None:
+        if _longest(delays, trial.law) is not None:
             told = "One line is the delays of the log, the other is the law."
             alone = "The density of the law; the log does not tell delays."
-            w.chart(drawn.delays, told if len(messages.true_delays()) else alone)
-        if drawn.candidates is not None:
             w.chart(
-                drawn.candidates,
-                "How many messages out fit a message under the law, each seen alone: what the "
-                "audit then narrows down, as all must fit together.",
+                partial(delays_chart, delays, trial.law), "delays", told if len(delays) else alone
+            )
+        if len(trial.candidates):
+            w.chart(
+                partial(candidates_chart, trial.candidates),
+                "candidates",
+                "Compatible messages out under the law, for each message alone. The audit narrows "
+                "them down, because all messages must be matched together.",
             )
 
 

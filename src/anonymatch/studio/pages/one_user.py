@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 
 from anonymatch.audits import Audit, identified
 from anonymatch.base.errors import BudgetError, InputError
@@ -158,16 +159,16 @@ def show_answer(audit: Audit, answer: Why) -> None:
         w.text(_because(audit, answer), "p", "words")
         with w.box("div", "gallery free"):
             if answer.candidates and answer.candidates[0][1] is not None:
-                made = w.bar_chart(
-                    [(name, probability or 0.0) for name, probability in answer.candidates[:_BARS]],
-                    title=_asked(audit, answer),
-                    x_label="probability",
-                    share=True,
-                )
+                rows = [(name, share or 0.0) for name, share in answer.candidates[:_BARS]]
+                title = _asked(audit, answer)
                 caption = f"Probabilities of the {words.behaviours} that fit."
                 if len(answer.candidates) > _BARS:
                     caption += f" The {_BARS} likeliest of {len(answer.candidates):,}."
-                w.chart(w.drawn_chart(made, "candidates"), caption)
+                w.chart(
+                    partial(w.bar_chart, rows, title=title, x_label="probability", share=True),
+                    "candidates",
+                    caption,
+                )
             if answer.around is not None:
                 drawn = bipartite(
                     answer.around,

@@ -330,7 +330,8 @@ class _PlanPage:
             with w.box("div", "moving"):
                 self.scores = w.box("div")
                 self.front = w.chart(
-                    self._drawn(self.wish, self.curves, self.setting),
+                    partial(front_of, self.wish, self.curves, self.setting),
+                    "front",
                     "Higher is better, further left is faster. Full lines are simulated, and a "
                     "click on a point of them chooses it; the dashed one is a closed form, for the "
                     "average message. The dot is the chosen setting with its interval.",
@@ -410,24 +411,10 @@ class _PlanPage:
         with self.point_list:
             if self.curves:
                 self._points(self.curves)
-        background_tasks.create(self._redraw(), name="studio front")
+        self.front.draw(partial(front_of, wish, self.curves, self.setting))
         self.same.clear()
         with self.same:
             w.same_result(wish.command(), wish.python())
-
-    async def _redraw(self) -> None:
-        """The chart is made beside the page, which sliders would hold up else."""
-        now = self.wish, self.curves, self.setting
-        drawn = await asyncio.to_thread(self._drawn, *now)
-        if now == (self.wish, self.curves, self.setting) and not self.client.is_deleted:
-            with self.client:
-                self.front.draw(drawn)
-
-    @staticmethod
-    def _drawn(
-        wish: Wish, curves: Sequence[FrontLine] | None, setting: Setting | None
-    ) -> w.DrawnChart:
-        return w.drawn_chart(front_of(wish, curves, setting), "front")
 
     def _tiles(self) -> list[tuple[str, str, str]]:
         wish = self.wish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from anonymatch.disclosure import (
 )
 from anonymatch.graph import plain_table
 from anonymatch.reporting import profile_picture, rounds_html
+from anonymatch.reporting.charts import AnyChart
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
 from anonymatch.studio.address import Query, address, control, controlled, read_controls, whole
@@ -46,16 +47,17 @@ _SECONDS = 20.0  # of chains
 _MADE = "rounds.csv"
 _REST = 0.4  # seconds that sliders rest before rounds are looked at
 _FALLS = 10  # users in the table of who falls first
-_CHARTS = {"bits": bits_chart, "guesses": guess_chart}
 _PAIRS = 20  # pairs in a table, where the matrix is too large to draw
-_BITS = (
-    "Bits about the receiver of a message, mean over stretches of the log of that many rounds. "
-    "Dashed: the half-life."
-)
-_GUESSES = (
-    "Best guesses that are right, where the truth is known, and what the attacker believes; the "
-    "band is the interval of 95 %."
-)
+_CHARTS = {
+    "bits": (
+        bits_chart,
+        "Mean bits about the receiver of a message after that many rounds. Dashed: the half-life.",
+    ),
+    "guesses": (
+        guess_chart,
+        "Best guesses that are right, if that is known, and what the attacker believes (95 %).",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,9 +284,10 @@ class _RoundsPage(FilePage):
         with w.box("div", "gallery wide"):
             self.sharpening = w.box("div")
             with w.box("div", "curves"):
-                drawn = _drawn(disclosure, points[at])
-                captions = {"bits": _BITS, "guesses": _GUESSES}
-                self.curves = {name: w.chart(one, captions[name]) for name, one in drawn.items()}
+                self.curves = {
+                    name: w.chart(_curve(name, disclosure, points[at]), name, _CHARTS[name][1])
+                    for name in disclosure_charts(disclosure)
+                }
         self._draw(disclosure, points[at])
         _falls(disclosure)
         with w.box("div", "row"):
@@ -295,16 +298,8 @@ class _RoundsPage(FilePage):
         self.seen = 0 if step == len(points) - 1 else points[step]
         self._remember()
         self._draw(disclosure, points[step])
-        background_tasks.create(self._redraw(disclosure, points[step]), name="studio curves")
-
-    async def _redraw(self, disclosure: Disclosure, rounds: int) -> None:
-        """Curves are made beside the page, which the slider would hold up else."""
-        seen = self.seen
-        drawn = await asyncio.to_thread(_drawn, disclosure, rounds)
-        if seen == self.seen and not self.client.is_deleted:
-            with self.client:
-                for name, one in drawn.items():
-                    self.curves[name].draw(one)
+        for name, place in self.curves.items():
+            place.draw(_curve(name, disclosure, points[step]))
 
     def _draw(self, disclosure: Disclosure, rounds: int) -> None:
         """Figures and the matrix after so many rounds."""
@@ -318,12 +313,9 @@ class _RoundsPage(FilePage):
             _matrix(disclosure, rounds)
 
 
-def _drawn(disclosure: Disclosure, rounds: int) -> dict[str, w.DrawnChart]:
-    """The curves with so many rounds marked."""
-    return {
-        name: w.drawn_chart(_CHARTS[name](disclosure, chosen=rounds), name)
-        for name in disclosure_charts(disclosure)
-    }
+def _curve(name: str, disclosure: Disclosure, rounds: int) -> Callable[[], AnyChart]:
+    """Return what draws a curve with that number of rounds marked."""
+    return partial(_CHARTS[name][0], disclosure, chosen=rounds)
 
 
 def _half_life(disclosure: Disclosure) -> str:
