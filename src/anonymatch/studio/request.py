@@ -57,21 +57,10 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """What is to be audited, and how.
+    """The file to audit, and how to read it.
 
-    Attributes
-    ----------
-    name : str
-        What the file is called.
-    path : Path
-    token : str
-        Of an upload, or "" for an example.
-    options : ReadOptions
-        How it is to be understood.
-    beside : tuple of (str, str)
-        Other files that the options name, by path, and what they are called.
-    budget : float
-        Predicted seconds that may be spent on exact answers.
+    ``token`` is that of an upload, "" for an example. ``beside`` has the paths and names of other
+    files that the options name. ``budget`` limits the predicted seconds of exact answers.
     """
 
     name: str

@@ -189,13 +189,7 @@ class Unpacked:
 def unpack(archive: Path, name: str, folder: Path) -> Unpacked:
     """Unpack a .zip into a new folder; InputError, and nothing is left, if it is not to be trusted.
 
-    Parameters
-    ----------
-    archive : Path
-    name : str
-        What the reader calls it.
-    folder : Path
-        To be made; it holds all that is written.
+    ``name`` is the reader's name of the archive.
     """
     folder.mkdir(mode=0o700)
     try:
@@ -311,19 +305,10 @@ _OUT = re.compile(r"(^|[^a-z])(out|departures?|received|receivers?|left|exits?)(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dropped:
-    """One file to audit, and those that say more about it.
+    """One file to audit, and those that belong to it.
 
-    Attributes
-    ----------
-    file : Upload
-    second : Upload or None
-        Its messages out, or the table before release.
-    role : {"departures", "original"}
-        Which of them.
-    delays : Upload or None
-        Delays that were measured, for a law.
-    hierarchies : dict of str to Upload
-        By column: what each value may have become.
+    ``second`` is its messages out or the table before release, as ``role`` says. ``delays`` were
+    measured, for a law. ``hierarchies`` are by column.
     """
 
     file: Upload

@@ -43,10 +43,10 @@ __all__ = [
     "heading",
     "html",
     "link",
+    "number_input",
     "number_slider",
     "same_result",
     "save",
-    "save_table",
     "select",
     "step_slider",
     "switch",
@@ -137,6 +137,24 @@ def select(
     return made
 
 
+def number_input(label: str, value: float, on_change: Handler) -> ui.element:
+    """Show a number from 0 on to type; the handler is called when it is finished."""
+    shown = f"{value:g}"
+    return _input(
+        "number", on_change, "typed", min=0, step="any", defaultValue=shown, aria_label=label
+    )
+
+
+def _input(
+    kind: str, on_change: Handler, classes: str = "", throttle: float = 0.0, **attributes: object
+) -> ui.element:
+    """Show an input; the handler is called while a slider moves, and when typing is finished."""
+    made = box("input", classes, type=kind, **attributes)
+    event = "input" if kind == "range" else "change"
+    made.on(event, lambda event: on_change(event.args), js_handler=_VALUE, throttle=throttle)
+    return made
+
+
 def field(
     name: str,
     value: str,
@@ -147,12 +165,12 @@ def field(
     suggestions: Sequence[str] = (),
     kind: str = "text",
 ) -> ui.element:
-    """A line to type into; the handler is called when it is finished."""
+    """Show a line to type into; the handler is called when it is finished."""
     with box("label", "field"):
         text(name, "span", "name")
-        made = box(
-            "input",
-            type=kind,
+        made = _input(
+            kind,
+            on_change,
             aria_label=name,
             defaultValue=value,
             placeholder=placeholder or None,
@@ -166,7 +184,6 @@ def field(
             made.props["list"] = known.html_id
         if hint:
             text(hint, "small", "soft")
-    made.on("change", lambda event: on_change(event.args), js_handler=_VALUE)
     return made
 
 
@@ -182,27 +199,15 @@ def number_slider(
     hint: str = "",
     upper: float | None = None,
 ) -> None:
-    """A number by a slider and by typing; ``upper`` is the most that may be typed."""
+    """Show a number as a slider and to type; ``upper`` is the most that may be typed."""
+    shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+    same: dict[str, Any] = {"min": least, "step": step, "defaultValue": shown}
     with box("div", "field", role="group", aria_label=name):
         text(f"{name}{f' ({unit})' if unit else ''}", "span", "name")
         with box("div", "pair"):
-            for kind, top in (("range", most), ("number", upper or most)):
-                made = box(
-                    "input",
-                    "slider" if kind == "range" else "typed",
-                    type=kind,
-                    min=least,
-                    max=top,
-                    step=step,
-                    defaultValue=f"{value:.6g}" if isinstance(value, float) else str(value),
-                    aria_label=name if kind == "range" else f"{name}, typed",
-                )
-                made.on(
-                    "input" if kind == "range" else "change",
-                    lambda event: on_change(event.args),
-                    js_handler=_VALUE,
-                    throttle=0.25 if kind == "range" else 0.0,
-                )
+            _input("range", on_change, "slider", 0.25, max=most, aria_label=name, **same)
+            typed = f"{name}, typed"
+            _input("number", on_change, "typed", max=upper or most, aria_label=typed, **same)
         if hint:
             text(hint, "small", "soft")
 
@@ -299,17 +304,25 @@ def drop_zone(
 
 
 def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) -> None:
-    """A slider over steps that have names; the handler gets the number of the step."""
+    """Show a slider over steps that have names; the handler gets the number of the step."""
+
+    def moved(given: Any) -> Awaitable[None] | None:
+        step = min(max(int(given), 0), len(steps) - 1)
+        shown.set_content(escape(steps[step]))
+        made.props["aria-valuetext"] = steps[step]
+        return on_change(step)
+
     with box("label", "field steps"):
         with box("span", "name"):
             text(f"{name}: ", "span")
             shown = text(steps[at], "span")
             shown.props["aria-hidden"] = "true"  # the slider says it itself
         with box("div", "pair"):
-            made = box(
-                "input",
+            made = _input(
+                "range",
+                moved,
                 "slider",
-                type="range",
+                0.1,
                 min=0,
                 max=len(steps) - 1,
                 step=1,
@@ -317,14 +330,6 @@ def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) ->
                 aria_label=name,
                 aria_valuetext=steps[at],
             )
-
-    def moved(event: Any) -> Awaitable[None] | None:
-        step = min(max(int(event.args), 0), len(steps) - 1)
-        shown.set_content(escape(steps[step]))
-        made.props["aria-valuetext"] = steps[step]
-        return on_change(step)
-
-    made.on("input", moved, js_handler=_VALUE, throttle=0.1)
 
 
 def tiles(entries: Iterable[tuple[str, str, str]]) -> None:
@@ -354,18 +359,11 @@ def figure(
                 text(caption, "span")
             with box("span", "saves"):
                 standalone = picture.standalone()
-                button(
-                    "SVG",
-                    lambda: save(standalone, f"{name}.svg", "image/svg+xml"),
-                    "quiet",
-                    aria_label=f"Save {name} as SVG",
-                )
-                button(
-                    "PNG",
-                    lambda: _save_png(standalone, picture, name),
-                    "quiet",
-                    aria_label=f"Save {name} as PNG",
-                )
+                for kind, saving in (
+                    ("SVG", partial(save, standalone, f"{name}.svg", "image/svg+xml")),
+                    ("PNG", partial(_save_png, standalone, picture, name)),
+                ):
+                    button(kind, saving, "quiet", aria_label=f"Save {name} as {kind}")
     return made
 
 
@@ -436,11 +434,6 @@ def switch(name: str, on: bool, on_change: Click, classes: str = "") -> ui.eleme
     return made
 
 
-def save_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -> None:
-    """Hand a table to the browser as CSV."""
-    save(_csv(columns, rows), f"{name}.csv", "text/csv")
-
-
 def save(content: str, name: str, kind: str) -> None:
     """Hand a file to the browser."""
     ui.download.content(content.encode(), name, kind)
@@ -481,11 +474,8 @@ def table(
         given = [list(row) for row in (rows if saved is None else saved)]
         if not saves:
             return
-        button(
-            "Save as CSV",
-            lambda: save_table(columns, given, name),
-            "quiet",
-        )
+        saving = partial(save, _csv(columns, given), f"{name}.csv", "text/csv")
+        button("Save as CSV", saving, "quiet")
 
 
 def _cell(tag: str, content: str, style: str, more: str = "") -> str:

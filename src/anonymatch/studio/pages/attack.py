@@ -23,7 +23,7 @@ from anonymatch.reporting import LARGEST, bipartite, exposure, named
 from anonymatch.reporting.charts import AnyChart, Line, line_chart
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
-from anonymatch.studio.address import address, choice, texts, whole
+from anonymatch.studio.address import choice, texts, whole
 from anonymatch.studio.frame import frame
 from anonymatch.studio.options import AddressOptions
 from anonymatch.studio.pages.judging import marked_users
@@ -91,23 +91,10 @@ def attackable(audit: Audit) -> bool:
 class Round:
     """Where a campaign stands.
 
-    Attributes
-    ----------
-    graph : Graph
-        Before anything was exposed.
-    targets : sequence
-        Who was exposed, in this order.
-    before, left : Graph
-        Before and after the last exposure; the same if there was none.
-    truth : mapping
-        What everybody did, by user; the attacker learns it one by one.
-    own, best : Attack or None
-        The attacker's choices so far, and the best ones for as many steps; None before the first.
-    next : Exposures or None
-        What each further exposure would leave; None if everybody is identified.
-    fell, identified : mapping
-        Users who were identified by the exposures of others, and all who are by now, with what
-        they did; without those who were exposed themselves.
+    ``before`` and ``left`` are the graphs around the last exposure of ``targets``. ``own`` and
+    ``best`` are the attacker's choices and the best ones for the same number of steps. ``next`` has
+    the effect of each further exposure; None if everybody is identified. Users who ``fell`` were
+    identified by the exposures of others.
     """
 
     graph: Graph
@@ -224,18 +211,17 @@ class _AttackPage:
         self.options = AddressOptions.of(query, studio.store, client.id)
         client.on_delete(lambda: studio.store.leave(client.id))
         self.own = self.options.inquiry()
-        known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
-        self.graph = choice(query, "graph", known)
+        self.names = {key: start.name for key, start in GRAPHS.items()}
+        if self.own is not None:
+            self.names = {_OWN: f"The file {self.own.name}"} | self.names
+        self.graph = choice(query, "graph", list(self.names))
         self.seed = whole(query, "truth", 0, least=0, most=_SEEDS)
         self.targets = list(dict.fromkeys(texts(query, "targets")))
         self.marked: list[Hashable] = []
 
     def controls(self) -> None:
         with w.box("div", "controls"):
-            names = {key: start.name for key, start in GRAPHS.items()}
-            if self.own is not None:
-                names = {_OWN: f"The file {self.own.name}"} | names
-            w.select("System", names, self.graph, self._set_graph)
+            w.select("System", self.names, self.graph, self._set_graph)
             w.number_slider(
                 "Which truth",
                 self.seed,
@@ -247,8 +233,7 @@ class _AttackPage:
         self.view = View("Following the attack")
 
     async def _set_graph(self, given: Any) -> None:
-        known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
-        self.graph = choice({"graph": str(given)}, "graph", known)
+        self.graph = choice({"graph": str(given)}, "graph", list(self.names))
         await self._restart()
 
     async def _set_truth(self, given: Any) -> None:
@@ -265,16 +250,14 @@ class _AttackPage:
 
     async def play(self) -> None:
         targets, seed = list(self.targets), self.seed
-        ui.navigate.history.replace(
-            address(
-                "/attack",
-                **self.options.values(),
-                marked=self.options.shown()["marked"],
-                graph="" if self.graph == _OWN else self.graph,
-                truth=seed or "",
-                targets=targets,
-            )
+        here = self.options.route(
+            "/attack",
+            marked=self.options.shown()["marked"],
+            graph="" if self.graph == _OWN else self.graph,
+            truth=seed or "",
+            targets=targets,
         )
+        ui.navigate.history.replace(here)
         await self.view.ask(lambda progress: self._work(progress, targets, seed), self._show)
 
     def _work(self, progress: Progress, targets: list[str], seed: int) -> _Played | _Followed:
@@ -304,10 +287,7 @@ class _AttackPage:
     def _show(self, played: _Played | _Followed) -> None:
         if isinstance(played, _Followed):
             self._followed(played)
-        else:
-            self._played(played)
-
-    def _played(self, played: _Played) -> None:
+            return
         self.state = state = played.state
         self.marked = played.marked
         if self.graph == _OWN and self.options.marked is not None:

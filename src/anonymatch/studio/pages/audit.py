@@ -15,7 +15,7 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
-from anonymatch.graph import FORMATS, plain_table
+from anonymatch.graph import FORMATS
 from anonymatch.mixes import FirstLook, parse_law
 from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
@@ -26,7 +26,7 @@ from anonymatch.studio.options import CHOICES, EXAMPLES, MEASURED, AddressOption
 from anonymatch.studio.pages.attack import attackable
 from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
 from anonymatch.studio.pages.first_look import LawTrial, look_words, show_look, show_trial, try_law
-from anonymatch.studio.pages.judging import Marking, Thresholds
+from anonymatch.studio.pages.judging import Marking, Thresholds, save_users
 from anonymatch.studio.pages.one_user import ask, show_answer
 from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import LABELS, AuditRequest, as_field
@@ -400,7 +400,10 @@ class _AuditPage(FilePage):
         self.thresholds.build()
         with w.box("div", "row"):
             w.button("Save the report", self._save_report, "main")
-            w.button(f"Save all {words.users} as CSV", partial(_save_users, audit))
+            w.button(
+                f"Save all {words.users} as CSV",
+                partial(save_users, audit, f"users-{Path(audit.name).stem}"),
+            )
             if attackable(audit) and audit.table is None:
                 w.link("Attack it step by step", self.options.route("/attack"), "button")
             if audit.table is None:
@@ -430,11 +433,7 @@ class _AuditPage(FilePage):
         """Who is marked on the chart of entropies, where the report has one."""
         if not audit.n_counted or audit.table is not None:
             return None
-        marking = Marking(
-            audit, self.options.marked, changed=self._marked, attack=self._attack_marked
-        )
-        marking.build()
-        return marking
+        return Marking(audit, self.options.marked, changed=self._marked, attack=self._attack_marked)
 
     def _fold(self, audit: Audit) -> None:
         """Where the answer is there, the way to it is two lines."""
@@ -517,7 +516,3 @@ def _formats() -> str:
         f"message logs, tables and graphs ({', '.join(FORMATS)}), a simulator's folder as .zip; a "
         "released table together with the original one"
     )
-
-
-def _save_users(audit: Audit) -> None:
-    w.save(plain_table(audit.users).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
@@ -257,32 +257,26 @@ def _front(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contender:
-    """One way to spend the edges.
+    """One way to spend the edges; ``graph`` is None if there are too many users to draw.
 
-    Attributes
-    ----------
-    key, name, meaning : str
-        Its names in files and on the page, and a description.
-    design : Design or None
-    graph : Graph or None
-        None if there are too many users to draw.
-    bits, share : float or None
-        log2 of the matchings, and the matchings as a share of the bound of the same edges.
-    bits_left : float or None
-        log2 of the matchings that the best attack on one user leaves on average.
-    curve : tuple of float
-        log2 of the matchings left after 0, 1, 2, ... exposures, for one sampled matching.
+    ``share`` is the matchings as a share of the bound of the same edges. ``bits_left`` is log2 of
+    the matchings that the best attack on one user leaves on average. ``curve`` is log2 of the
+    matchings left after 0, 1, 2, ... exposures, for one sampled matching.
     """
 
     key: str
     name: str
     meaning: str
-    design: Design | None
     graph: Graph | None
     bits: float | None
     share: float | None
-    bits_left: float | None
-    curve: tuple[float, ...]
+    bits_left: float | None = None
+    design: Design | None = None
+
+    curve: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curve", _curve(self.graph))
 
 
 def edges_for(users: int, candidates: float) -> int:
@@ -307,71 +301,48 @@ def contenders(users: int, edges: int) -> tuple[Contender, ...]:
     >>> contenders(4, 8)[3].name, contenders(4, 8)[3].curve
     ('Ring', (1.0, 0.0))
     """
-    small = users <= _DRAWN
-    chosen = {
-        ("best", "Best design", "the most matchings"): design(users, edges),
-        (
-            "after",
-            "Best after an attack",
-            "the most matchings left when one user is exposed",
-        ): design(users, edges, objective="after_attack"),
-        ("paper", "The paper's partition", "groups as equal as can be"): design(
-            users, edges, method="paper"
-        ),
-    }
+    small, bound = users <= _DRAWN, max_bound(users, edges)
+    paper = "groups as equal as can be"
+    after = "the most matchings left when one user is exposed"
+    robust = design(users, edges, objective="after_attack")
     designed = [
-        _contender(
-            words,
-            made.graph() if small else None,
-            made.log2,
+        Contender(
+            key=key,
+            name=name,
+            meaning=meaning,
+            graph=made.graph() if small else None,
+            bits=made.log2,
             share=made.ratio,
-            left=made.attack_log / _LN2,
+            bits_left=made.attack_log / _LN2,
             design=made,
         )
-        for words, made in chosen.items()
+        for key, name, meaning, made in (
+            ("best", "Best design", "the most matchings", design(users, edges)),
+            ("after", "Best after an attack", after, robust),
+            ("paper", "The paper's partition", paper, design(users, edges, method="paper")),
+        )
     ]
-    bound = max_bound(users, edges)
     ring = graph_of(users, layered(users, edges).cells()) if small else None
     ring_log, random_log = rivals(users, edges)[0].log, random_expectation(users, edges=edges)
     return (
         *designed,
-        _contender(
-            ("ring", "Ring", "everybody overlaps with neighbours in the same way"),
-            ring,
-            ring_log / _LN2,
+        Contender(
+            key="ring",
+            name="Ring",
+            meaning="everybody overlaps with neighbours in the same way",
+            graph=ring,
+            bits=ring_log / _LN2,
             share=math.exp(ring_log - bound),
-            left=_left(ring),
+            bits_left=_left(ring),
         ),
-        _contender(
-            ("random", "Random", "expected matchings of random edges; the picture is one draw"),
-            _random_graph(users, edges) if small else None,
-            random_log / _LN2 if math.isfinite(random_log) else None,
+        Contender(  # bits left of one draw are not comparable with an expectation
+            key="random",
+            name="Random",
+            meaning="expected matchings of random edges; the picture is one draw",
+            graph=_random_graph(users, edges) if small else None,
+            bits=random_log / _LN2 if math.isfinite(random_log) else None,
             share=math.exp(random_log - bound),
-            left=None,  # one draw is not comparable with an expectation
         ),
-    )
-
-
-def _contender(
-    words: tuple[str, str, str],
-    graph: Graph | None,
-    bits: float | None,
-    *,
-    share: float | None,
-    left: float | None,
-    design: Design | None = None,
-) -> Contender:
-    key, name, meaning = words
-    return Contender(
-        key=key,
-        name=name,
-        meaning=meaning,
-        design=design,
-        graph=graph,
-        bits=bits,
-        share=share,
-        bits_left=left,
-        curve=_curve(graph),
     )
 
 
@@ -383,16 +354,6 @@ def _random_graph(users: int, edges: int) -> Graph:
     return Graph.from_biadjacency(there.reshape(users, users))
 
 
-def _left(graph: Graph | None) -> float | None:
-    if graph is None or graph.n_users > _ATTACKED:
-        return None
-    try:
-        outcomes = exposures(graph, budget=_SECONDS)
-    except (BudgetError, NoMatchingError):
-        return None
-    return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
-
-
 def _curve(graph: Graph | None) -> tuple[float, ...]:
     if graph is None or graph.n_users > _ATTACKED or witness(graph) is not None:
         return ()
@@ -402,6 +363,16 @@ def _curve(graph: Graph | None) -> tuple[float, ...]:
     except BudgetError:
         return ()
     return tuple(round(log / _LN2, 9) + 0.0 for log in campaign.logs)
+
+
+def _left(graph: Graph | None) -> float | None:
+    if graph is None or graph.n_users > _ATTACKED:
+        return None
+    try:
+        outcomes = exposures(graph, budget=_SECONDS)
+    except (BudgetError, NoMatchingError):
+        return None
+    return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
 
 
 # ---- what is shown of them

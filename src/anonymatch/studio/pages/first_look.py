@@ -232,16 +232,9 @@ def load(messages: Messages) -> tuple[list[Line], str, str]:
 class LawTrial:
     """What a law makes of a log, message by message, before anything is counted.
 
-    Attributes
-    ----------
-    law : Law
-    candidates : array of float
-        Messages out that each of some messages may be, weighed by how likely the law makes them;
-        empty for laws of which no graph of candidates says it.
-    nothing : int
-        Messages that no message out fits, and that cannot be inside at the end either.
-    orphans : int
-        Messages out that nobody can have sent.
+    ``candidates`` has the effective number of compatible messages out, for some messages; it is
+    empty for laws without a graph of candidates. ``nothing`` counts messages without a candidate,
+    and ``orphans`` messages out without a possible sender.
     """
 
     law: Law

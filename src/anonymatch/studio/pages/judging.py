@@ -13,10 +13,11 @@ from nicegui import ui
 from anonymatch.audits import AT_MOST, FIGURES, GATES, Audit, Gate, check_gates
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import percent, plural
+from anonymatch.base.numbers import plural
+from anonymatch.graph import plain_table
 from anonymatch.studio import widgets as w
 
-__all__ = ["Marking", "Thresholds", "marked_users"]
+__all__ = ["Marking", "Thresholds", "marked_users", "save_users"]
 
 _FIRST = ("entropy", "entropy_1%", "identified", "surest", "worst", "bits")
 """Those that are there at once; the others unfold."""
@@ -74,20 +75,7 @@ class Thresholds:
         with place:
             words = f"{title[:1].upper()}{title[1:]} {'at most' if key in AT_MOST else 'at least'}"
             made = w.switch(words, key in self._on, partial(self._toggle, key))
-            number = w.box(
-                "input",
-                "typed",
-                type="number",
-                min=0,
-                step="any",
-                defaultValue=f"{self._numbers[key]:g}",
-                aria_label=f"{words}, the number",
-            )
-            number.on(
-                "change",
-                lambda event: self._set(key, event.args),
-                js_handler="(event) => emit(event.target.value)",
-            )
+            w.number_input(f"{words}, the number", self._numbers[key], partial(self._set, key))
             state = w.text("", "span", "state")
             state.props["role"] = "status"
         self._places[key] = place, made, state
@@ -196,7 +184,10 @@ def _as_shown(bits: Floats) -> Floats:
 
 
 class Marking:
-    """Who is marked: the chart of the report has the brush, and its table shows them."""
+    """Users marked by their bits: the chart of the report has the brush, its table shows them.
+
+    ``changed`` gets another range, and ``attack`` returns the address of an attack on the marked.
+    """
 
     def __init__(
         self,
@@ -204,41 +195,35 @@ class Marking:
         marked: tuple[float, float] | None,
         *,
         changed: Callable[[tuple[float, float] | None], None],
-        attack: Callable[[], str] | None,
+        attack: Callable[[], str],
     ) -> None:
         self._audit, self._marked = audit, marked
         self._changed, self._attack = changed, attack
-
-    def build(self) -> None:
-        """Put what is marked on the page."""
         self._place = w.box("div")
         self._show()
 
     def ranged(self, given: Any) -> None:
         """Take the range that the reader chose on the chart or typed beside the table."""
-        marked = self._stretch(given)
+        marked = None
+        if isinstance(given, Sequence) and len(given) == 2:
+            most = float(bits_of(self._audit).max(initial=0.0))
+            low = 0.0 if given[0] is None else float(given[0])
+            high = math.ceil(max(most, low)) if given[1] is None else float(given[1])
+            marked = min(low, high), max(low, high)
         if marked != self._marked:
             self._marked = marked
             self._changed(marked)
             self._show()
-
-    def _stretch(self, given: Any) -> tuple[float, float] | None:
-        if not isinstance(given, Sequence) or len(given) != 2:
-            return None
-        most = float(bits_of(self._audit).max(initial=0.0))
-        low = 0.0 if given[0] is None else float(given[0])
-        high = math.ceil(max(most, low)) if given[1] is None else float(given[1])
-        return min(low, high), max(low, high)
 
     def _show(self) -> None:
         self._place.clear()
         audit, words = self._audit, self._audit.observation.nouns
         with self._place:
             if self._marked is None:
-                more = "" if self._attack is None else ", and an attack can have them as targets"
                 w.text(
                     f"Drag over the chart of entropies, or type bits beside the table, to mark "
-                    f"{words.users}: the table shows them alone{more}.",
+                    f"{words.users}: the table shows them only, and an attack can have them as "
+                    "targets.",
                     "p",
                     "note",
                 )
@@ -253,35 +238,16 @@ class Marking:
                     "words",
                 ).props["role"] = "status"
                 if names:
-                    self._actions(names)
+                    with w.box("div", "row"):
+                        w.link(f"Attack the marked {words.users}", self._attack(), "button main")
+                        save = partial(save_users, audit, "marked", names)
+                        w.button(f"Save the marked {words.users} as CSV", save)
 
-    def _actions(self, names: list[Hashable]) -> None:
-        words = self._audit.observation.nouns
-        with w.box("div", "row"):
-            if self._attack is not None:
-                w.link(f"Attack the marked {words.users}", self._attack(), "button main")
-            w.button(f"Save the marked {words.users} as CSV", lambda: self._save(names))
 
-    def _save(self, names: list[Hashable]) -> None:
-        words = self._audit.observation.nouns
-        columns = [words.user, "best guess", "probability", "bits", "candidates", "possible"]
-        w.save_table(columns, self._rows(names), "marked")
-
-    def _rows(self, names: list[Hashable]) -> list[list[Any]]:
-        users, bits = self._audit.answers.users, bits_of(self._audit)
-        index = {user: row for row, user in enumerate(users.users)}
-        rows: list[list[Any]] = []
-        for name in names:
-            row = index[name]
-            guess, surest = int(users.guess[row]), float(users.surest.value[row])
-            rows.append(
-                [
-                    str(name),
-                    str(users.behaviours[guess]) if 0 <= guess < len(users.behaviours) else "–",
-                    "–" if math.isnan(surest) else percent(surest),
-                    f"{float(bits[row]):.4g}",
-                    int(users.degree[row]),
-                    int(users.allowed[row]),
-                ]
-            )
-        return rows
+def save_users(audit: Audit, name: str, chosen: Sequence[Hashable] | None = None) -> None:
+    """Save the table of users, or the rows of some of them, as CSV."""
+    rows = audit.users
+    if chosen is not None:
+        index = {user: row for row, user in enumerate(audit.answers.users.users)}
+        rows = rows[[index[user] for user in chosen]]
+    w.save(plain_table(rows).write_csv(), f"{name}.csv", "text/csv")

@@ -27,23 +27,12 @@ _DRAWN = 2_000_000  # edges of a graph in which neighbours are looked for
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Why:
-    """What is known about one user, and why.
+    """What an attacker knows about one user, and why.
 
-    Attributes
-    ----------
-    user
-    candidates : tuple of (behaviour, float or None)
-        What fits the user, each with the probability that it is the user's; the likeliest first.
-    degree, allowed : int
-        How many fit, and how many of them fit together with everybody else's.
-    effective, probability : float or None
-        Equally likely behaviours among whom the user hides; probability of the best guess.
-    reason : str
-        Why the user is identified; "" for those who are not.
-    exposure : Exposure or None
-        What exposing this user would do.
-    around : Graph or None
-        The user, and everybody who fits one of the same behaviours, if they can be drawn.
+    ``candidates`` are compatible behaviours with their probabilities, the likeliest first. There
+    are ``degree`` of them, and ``allowed`` remain if all users must be matched. ``effective`` is
+    the effective anonymity set, ``probability`` that of the best guess, and ``reason`` why the user
+    is identified. ``around`` has all users who share a candidate, if they can be drawn.
     """
 
     user: Hashable
