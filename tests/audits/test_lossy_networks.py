@@ -300,6 +300,26 @@ def test_loops_of_mixes_are_estimated_with_and_without_messages(tmp_path: Path) 
     assert any("Loops by the column 'message'" in str(note) for note in audits[1].notes)
 
 
+@pytest.mark.parametrize("message", [False, True])
+def test_losses_are_fitted_beside_loops(tmp_path: Path, message: bool) -> None:
+    fitted = []
+    for loss in (0.0, 0.01):
+        rows = simulated_links(5, loss=loss, loops=0.3, seconds=120, warm=10)
+        log = write_links(tmp_path / "links.csv", rows, message=message)
+        audit = am.audit(log, source="network", law="exponential:0.5", since=0, until=120)
+        fitted.append([str(note) for note in audit.notes if "Loss fitted" in str(note)])
+    assert fitted[0] == []
+    assert len(fitted[1]) == 1
+    assert "0.00" in fitted[1][0] or "0.01" in fitted[1][0]
+
+
+def test_drained_mixes_with_missing_packets_ask_for_losses(tmp_path: Path) -> None:
+    rows = simulated_links(3, loss=0.05, seconds=30)
+    log = write_links(tmp_path / "links.csv", rows)
+    with pytest.raises(am.InputError, match=r"that entered it did not leave: give loss"):
+        am.audit(log, source="network", law="exponential:0.5", loss={"m1": 0.05}, drained=True)
+
+
 def test_packets_that_leave_the_network_first_show_running_traffic_beside_loops(
     tmp_path: Path,
 ) -> None:

@@ -291,3 +291,11 @@ def test_probabilities_beyond_the_budget_are_not_guessed(tmp_path: Path) -> None
     known = am.audit(release, original=original, budget=3, steps=0)
     interval = audit.entropy
     assert interval.low <= known.entropy.value <= interval.high
+
+
+def test_the_verdict_of_a_sample_names_an_unconditional_probability(tmp_path: Path) -> None:
+    known = {"name": ["ann", "bob", "cem"], "age": [30, 30, 30]}
+    release, original = write(tmp_path, known, {"age": [30, 30], "illness": ["flu", "cold"]})
+    audit = am.audit(release, original=original, identifiers="age", sensitive="illness", steps=0)
+
+    assert audit.verdict.endswith("the surest guess is ann with 33.3 %.")

@@ -19,7 +19,7 @@ from anonymatch._native import CARRIED
 from anonymatch.audits.answers import Resources
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.interval import Interval
-from anonymatch.base.text import Argument, quoted
+from anonymatch.base.text import Argument, quoted, several
 from anonymatch.counting import Posterior, count
 from anonymatch.counting.measures import entropy_terms, system
 from anonymatch.mixes import (
@@ -140,8 +140,17 @@ def hidden_marginals(
 
 
 def _unexplained(network: Network, mix: int) -> InputError:
+    name, events = quoted(network.mixes[mix]), network.links.events
+    missing = np.count_nonzero(events.to == mix) - np.count_nonzero(events.from_ == mix)
+    if missing > 0 and network.rates is not None and network.rates.drained:
+        return InputError(
+            f"mix {name} is empty at the end by ",
+            Argument("drained"),
+            f", and {several(int(missing), 'packet')} that entered it did not leave: give ",
+            Argument("loss"),
+        )
     return InputError(
-        f"mix {quoted(network.mixes[mix])}: no matching explains its packets with these losses and "
+        f"mix {name}: no matching explains its packets with these losses and "
         "cover traffic; more packets leave it than entered it: give ",
         Argument("cover_rate"),
         " or ",

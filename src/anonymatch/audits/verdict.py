@@ -132,7 +132,8 @@ surest guess is 0 with 25 %.'
         near = surest.high - surest.low < 0.001
         hundreds = Interval(*(100 * end for end in _ends(surest)))
         share = percent(surest.value) if near else f"{_between(hundreds, 0.1)} %"
-        surely = first.probability_departed
+        # The surest guess about a person allows for absence from the release.
+        surely = first.probability_departed if users.present is None else None
         open_end = surely is not None and first.probability < surely - 0.001
         if_out = ", if it came out" if open_end else ""
         return "; ".join(parts) + f", the surest guess is {name(first.user)} with {share}{if_out}."

@@ -24,6 +24,7 @@ from anonymatch.graph import plain_cell
 from anonymatch.reporting import Picture
 from anonymatch.reporting import table as cells
 from anonymatch.reporting.charts import LIGHT, WIDTH, AnyChart, chart_attributes, inline, themed
+from anonymatch.reporting.report import Table
 from anonymatch.studio.address import control_of
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "link",
     "number_input",
     "number_slider",
+    "report_table",
     "same_result",
     "save",
     "select",
@@ -476,6 +478,16 @@ def table(
             return
         saving = partial(save, _csv(columns, given), f"{name}.csv", "text/csv")
         button("Save as CSV", saving, "quiet")
+
+
+def report_table(shown: Table, most: int | None = None) -> None:
+    """Show a table of a report, or its first rows, with a file of all rows."""
+    rows = [
+        [column.text(cell) for column, cell in zip(shown.columns, row, strict=True)]
+        for row in shown.rows
+    ]
+    heads = [column.title for column in shown.columns]
+    table(heads, rows[:most], shown.key, title=shown.title, saved=rows)
 
 
 def _cell(tag: str, content: str, style: str, more: str = "") -> str:

@@ -37,21 +37,6 @@ from anonymatch.mixes.solvers.networks.network_chains import (
     network_evidence,
 )
 
-__all__ = [
-    "LOOPS_NOTE",
-    "LinkClasses",
-    "LinkConditions",
-    "PerMix",
-    "check_missing",
-    "fitted_rates",
-    "flush_law",
-    "laws_by_mix",
-    "loops_of",
-    "mean_delays",
-    "most_inside",
-    "packets_missing",
-]
-
 PerMix = float | Mapping[str, float]
 """One value for every mix, or a mapping by mix."""
 
@@ -753,7 +738,10 @@ def fitted_rates(
         without = fit.without(rates)
         needed = 2.0 + 0.5 * math.log(max(len(times), 1))
         some, none = (network_evidence(links, times, one) for one in (rates, without))
-        if not (given.drained and rates.loss.any()) and not some - none > needed:
+        sure = given.drained and bool(rates.loss.any())
+        if given.loop_rate is not None:  # the evidence does not tell losses from absorbed loops
+            sure = sure or float(rates.loss.mean()) > _SURE * fit.error
+        if not sure and not some - none > needed:
             rates = without
     return rates, (*notes, *_rate_notes(rates, fit, mixes))
 

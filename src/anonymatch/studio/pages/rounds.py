@@ -17,22 +17,21 @@ from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import Argument, Message, as_option
 from anonymatch.disclosure import (
-    CurvePoint,
     Disclosure,
     RoundLog,
     bits_chart,
     disclosure_charts,
     guess_chart,
-    half_life_ends,
-    half_life_in_words,
+    profile_matrix,
     read_rounds,
     rounds,
-    rounds_text,
+    rounds_report,
     synthesize_rounds,
 )
 from anonymatch.graph import plain_table
-from anonymatch.reporting import profile_picture, rounds_html
+from anonymatch.reporting import drawn_matrix, report_html
 from anonymatch.reporting.charts import AnyChart
+from anonymatch.reporting.report import Report
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
 from anonymatch.studio.address import Query, address, control, controlled, read_controls, whole
@@ -272,14 +271,15 @@ class _RoundsPage(FilePage):
 
     def _show(self, request: RoundsRequest, disclosure: Disclosure) -> None:
         """The sentence, the slider, and what moves with it."""
-        w.text(half_life_in_words(disclosure), "p", "words")
+        report = rounds_report(disclosure)
+        w.text(report.headline[0], "p", "words")
         for note in disclosure.notes:
             w.text(note, "p", "note")
         points = list(disclosure.profiles_at)
         at = points.index(self.seen) if self.seen in points else len(points) - 1
         if len(points) > 1:
             steps = [f"{rounds:,} of {points[-1]:,}" for rounds in points]
-            w.step_slider("Rounds seen", steps, at, partial(self._move, disclosure, points))
+            w.step_slider("Rounds seen", steps, at, partial(self._move, disclosure, report, points))
         self.scores = w.box("div")
         with w.box("div", "gallery wide"):
             self.sharpening = w.box("div")
@@ -288,26 +288,31 @@ class _RoundsPage(FilePage):
                     name: w.chart(_curve(name, disclosure, points[at]), name, _CHARTS[name][1])
                     for name in disclosure_charts(disclosure)
                 }
-        self._draw(disclosure, points[at])
-        _falls(disclosure)
+        self._draw(disclosure, report, points[at])
+        w.heading("Who falls first")
+        w.report_table(report.table("users"), most=_FALLS)
+        name = f"rounds-{Path(request.name).stem or 'made'}.html"
+
+        def save_report() -> None:
+            w.save(report_html(report.run_by(request.command())), name, "text/html")
+
         with w.box("div", "row"):
-            w.button("Save the report", partial(_save_report, request, disclosure), "main")
+            w.button("Save the report", save_report, "main")
             w.button("Save who writes to whom as CSV", partial(_save_pairs, disclosure))
 
-    def _move(self, disclosure: Disclosure, points: list[int], step: int) -> None:
+    def _move(self, disclosure: Disclosure, report: Report, points: list[int], step: int) -> None:
         self.seen = 0 if step == len(points) - 1 else points[step]
         self._remember()
-        self._draw(disclosure, points[step])
+        self._draw(disclosure, report, points[step])
         for name, place in self.curves.items():
             place.draw(_curve(name, disclosure, points[step]))
 
-    def _draw(self, disclosure: Disclosure, rounds: int) -> None:
-        """Figures and the matrix after so many rounds."""
-        point = next((each for each in disclosure.curve if each.rounds == rounds), None)
+    def _draw(self, disclosure: Disclosure, report: Report, rounds: int) -> None:
+        """Show the figures and the matrix after that number of rounds."""
         self.scores.clear()
         with self.scores:
-            if point is not None:
-                w.tiles(_tiles(disclosure, point))
+            if disclosure.curve:
+                w.tiles(_tiles(report, rounds))
         self.sharpening.clear()
         with self.sharpening:
             _matrix(disclosure, rounds)
@@ -318,53 +323,29 @@ def _curve(name: str, disclosure: Disclosure, rounds: int) -> Callable[[], AnyCh
     return partial(_CHARTS[name][0], disclosure, chosen=rounds)
 
 
-def _half_life(disclosure: Disclosure) -> str:
-    if disclosure.half_life_between is None:
-        return "not reached"
-    half = disclosure.half_life
-    return "no single number" if half is None else f"{rounds_text(half)} rounds"
-
-
-def _tiles(disclosure: Disclosure, point: CurvePoint) -> list[tuple[str, str, str]]:
-    half, first = disclosure.half_life_between, disclosure.curve[0]
-    entries = [
-        (
-            "Half-life",
-            _half_life(disclosure),
-            f"in the {plural(disclosure.log.n_rounds, 'round')} of this log"
-            if half is None
-            else half_life_ends(half),
-        )
+def _tiles(report: Report, rounds: int) -> list[tuple[str, str, str]]:
+    """Return the half-life and the figures after that number of rounds."""
+    half, curve = report.figure("half_life"), report.table("curve")
+    row = next((row for row in curve.rows if row[0] == rounds), ())
+    cells = [
+        (report.figure(column.title), column.text(cell))
+        for column, cell in list(zip(curve.columns, row, strict=False))[1:]
+        if cell is not None
     ]
-    if point.bits is not None and first.bits is not None:
-        entries.append(
-            (
-                f"Bits left after {plural(point.rounds, 'round')}",
-                f"{point.bits.value:.2f}",
-                f"about the receiver of a message; {first.bits.value:.2f} after one round",
-            )
-        )
-    if point.believed is not None:
-        right, believed = point.right, percent(point.believed.value)
-        entries.append(
-            (
-                "Best guesses",
-                believed if right is None else percent(right.value),
-                "are right, the attacker believes"
-                if right is None
-                else f"are right; the attacker believes {believed}",
-            )
-        )
-    return entries
+    after = f"after {plural(rounds, 'round')}"
+    return [
+        (half.title, half.text, half.meaning),
+        *((f"{figure.title} {after}", shown, figure.meaning) for figure, shown in cells),
+    ]
 
 
 def _matrix(disclosure: Disclosure, rounds: int) -> None:
     """The matrix, or the likeliest pairs where there are too many users to draw."""
-    picture = profile_picture(disclosure, rounds=rounds)
-    if picture is not None:
+    matrix = profile_matrix(disclosure, rounds=rounds)
+    if matrix is not None:
         ringed = " What is true is marked in orange." if disclosure.log.truth is not None else ""
         w.figure(
-            picture,
+            drawn_matrix(matrix),
             "profiles",
             "Who writes to whom by the first rounds alone: the fuller the colour, the likelier. A "
             f"dashed row has not sent yet.{ringed}",
@@ -385,36 +366,6 @@ def _matrix(disclosure: Disclosure, rounds: int) -> None:
         "pairs",
         title="The likeliest pairs",
     )
-
-
-def _falls(disclosure: Disclosure) -> None:
-    w.heading("Who falls first")
-    w.table(
-        ["user", "half-life", "messages", "bits", "believed", "friends", "why"],
-        [
-            [
-                str(one.user),
-                "–" if one.half_life is None else rounds_text(one.half_life),
-                one.messages,
-                f"{one.bits:.2f}",
-                percent(one.believed),
-                f"{one.friends:.1f}",
-                one.why or "as others do",
-            ]
-            for one in disclosure.users[:_FALLS]
-        ],
-        "falls",
-        title="Who falls first",
-    )
-
-
-def _stem(request: RoundsRequest) -> str:
-    return Path(request.name).stem or "made"
-
-
-def _save_report(request: RoundsRequest, disclosure: Disclosure) -> None:
-    page = rounds_html(disclosure, command=request.command())
-    w.save(page, f"rounds-{_stem(request)}.html", "text/html")
 
 
 def _save_pairs(disclosure: Disclosure) -> None:
