@@ -544,7 +544,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
         assert not page.get_by_label("Sensitive: zip").is_checked()
         page.reload()
         page.get_by_text("As you chose; what you did not change is a guess.").wait_for()
-        page.get_by_text("--identifiers age,zip --sensitive illness").first.wait_for(
+        page.get_by_text("--quasi-identifiers age,zip --sensitive illness").first.wait_for(
             state="attached"
         )
         page.get_by_label("Name of a person").fill("cem")

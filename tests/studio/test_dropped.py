@@ -93,15 +93,15 @@ def test_files_along_are_taken_up_and_other_files_begin_anew(tmp_path: Path) -> 
     options = AddressOptions()
     options.receive(sort_out([release]))
     options.add(sort_out([release, people]))
-    options.tell(identifiers=("age",))
+    options.tell(quasi_identifiers=("age",))
     options.add(sort_out([release, age]))
 
     assert (options.file, options.second, options.role) == (release, people, "original")
     assert options.hierarchies == {"age": age}
-    assert options.read.identifiers == ("age",)
+    assert options.read.quasi_identifiers == ("age",)
     options.swap()
     assert (options.file, options.second) == (people, release)
-    assert "identifiers" not in options.values()
+    assert "quasi_identifiers" not in options.values()
     options.receive(sort_out(dropped(tmp_path, "log.csv")))
     assert (options.second, options.hierarchies, options.role) == (None, {}, "departures")
 

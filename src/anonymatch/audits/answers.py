@@ -27,7 +27,7 @@ from anonymatch.counting.measures import (
     system,
     user_figures,
 )
-from anonymatch.graph import Graph, check_memory, require_matching
+from anonymatch.graph import Graph, require_matching
 from anonymatch.mixes import (
     LinkFigures,
     NetworkJoint,
@@ -39,6 +39,7 @@ from anonymatch.mixes import (
     passage_graph,
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
+from anonymatch.tabular import check_memory
 
 if TYPE_CHECKING:
     from anonymatch.tables import Links

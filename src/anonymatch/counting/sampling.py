@@ -25,8 +25,9 @@ from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
 from anonymatch.counting.planning.choose import choose_draws
 from anonymatch.counting.results import ApproximateNote
-from anonymatch.graph import Graph, check_graph, check_memory, require_matching
+from anonymatch.graph import Graph, check_graph, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
+from anonymatch.tabular import check_memory
 
 Matchings = npt.NDArray[np.int32]
 

@@ -13,6 +13,9 @@ from anonymatch.planning.emit import (
 from anonymatch.planning.simulation import (
     simulated_bits as simulated_bits,
 )
+from anonymatch.planning.options import (
+    PlanOptions as PlanOptions,
+)
 from anonymatch.planning.planning import (
     plan as plan,
     plan_request as plan_request,

@@ -1,7 +1,7 @@
 """Which files a page is about and how they are read: from an address, and back into one.
 
-The options are the fields of :class:`~anonymatch.mixes.ReadOptions`. Their texts in addresses and
-forms follow from the types of these fields, and their help from their metadata.
+The options are those of :class:`~anonymatch.mixes.ReadOptions`, whose declarations say how a text
+is read and what its help is.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from anonymatch.audits import parse_gates
 from anonymatch.base.errors import InputError
-from anonymatch.mixes import LAWS, SOURCES, ReadOptions, help_text, law_name
+from anonymatch.base.options import option_texts
+from anonymatch.mixes import LAWS, SOURCES, ReadOptions, law_name
 from anonymatch.rings import AGE_LAWS
 from anonymatch.studio.address import Query, address, as_text, choice, number, texts
 from anonymatch.studio.request import AuditRequest, gate_name, label_of
@@ -63,12 +65,13 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
 }
 """Options that have few values, with the names of these values."""
 
-_FIELDS: Mapping[str, Field[Any]] = {each.name: each for each in fields(ReadOptions)}
+_OPTIONS = option_texts(ReadOptions)
+_DEFAULTS: Mapping[str, Any] = {each.name: each.default for each in fields(ReadOptions)}
 _FILES = frozenset({"law", "departures", "original", "hierarchies"})
 """Options that name files; an address names dropped files only, by their tokens."""
 
 _ELSEWHERE = frozenset(
-    {"source", "unit", "columns", "identifiers", "sensitive", "name", "tolerance"}
+    {"source", "unit", "columns", "quasi_identifiers", "sensitive", "name", "tolerance"}
 )
 """Options that have a place of their own on the page."""
 
@@ -77,40 +80,26 @@ _ELSEWHERE = frozenset(
 
 
 def _of_text(name: str, text: str) -> Any:
-    """Return the value of an option; ValueError if the text is none.
+    """Return the value of an option; InputError if the text is none.
 
     Examples
     --------
     >>> _of_text("loss", "0.1"), _of_text("loss", "m1=0.1,m2=0.2"), _of_text("drained", "1")
     (0.1, {'m1': 0.1, 'm2': 0.2}, True)
-    >>> _of_text("lost", "3"), _of_text("identifiers", "age,zip"), _of_text("until", "60")
+    >>> _of_text("lost", "3"), _of_text("sensitive", "age,zip"), _of_text("until", "60")
     (3, ('age', 'zip'), '60')
     """
-    kind, text = str(_FIELDS[name].type), text.strip()
-    if kind == "bool":
+    option, text = _OPTIONS[name], text.strip()
+    if not option.metavar:
         return text.lower() in ("1", "true")
     if name in ("decoys", "spends") and text.partition(":")[0] not in AGE_LAWS:
-        raise ValueError("not the name of a law of ages")
+        raise InputError(f"{text!r} is no age law; give one of {', '.join(AGE_LAWS)}")
     if name in CHOICES and text not in CHOICES[name]:
-        raise ValueError(f"one of {', '.join(filter(None, CHOICES[name]))}")
-    items = texts({"": text}, "")
-    if "PerMix" in kind and "=" not in text:
-        return _real(text)
-    if "PerMix" in kind or "Mapping[str, float]" in kind:
-        pairs = (each.rpartition("=") for each in items)
-        return {key: _real(value) for key, _, value in pairs if key}
-    if "Sequence" in kind:
-        return tuple(items)
-    if kind.startswith("int"):
-        return int(text)
-    return _real(text) if kind == "float | None" else text
-
-
-def _real(text: str) -> float:
-    value = float(text)
-    if not 0.0 <= value < math.inf:
-        raise ValueError("a number from 0 on")
-    return value
+        raise InputError(f"{text!r} is none of {', '.join(filter(None, CHOICES[name]))}")
+    if option.many:
+        items = texts({"": text}, "")
+        return tuple(items) if option.join is None else option.join(items)
+    return text if option.read is None else option.read(text)
 
 
 def _as_address(value: Any) -> object:
@@ -135,23 +124,24 @@ def form_text(value: Any) -> str:
     return "" if value is None or value is False else as_text(_as_address(value))
 
 
-def form_fields(kind: str) -> list[str]:
-    """Return the options for files of a kind that have no place of their own on the page.
+def form_fields(kind: str) -> dict[str, list[str]]:
+    """Return the options for files of a kind that have no place of their own, by their groups.
 
     Examples
     --------
     >>> form_fields("rings"), form_fields("edges")
-    (['decoys', 'spends', 'merging'], [])
+    ({'Ring signatures': ['decoys', 'spends', 'merging']}, {})
     """
-    known = _FILES | _ELSEWHERE
-    return [
-        name for name, each in _FIELDS.items() if name not in known and kind in each.metadata["of"]
-    ]
+    groups: dict[str, list[str]] = {}
+    for name, option in _OPTIONS.items():
+        if name not in _FILES | _ELSEWHERE and kind in option.sources:
+            groups.setdefault(option.group, []).append(name)
+    return groups
 
 
 def form_help(name: str) -> str:
     """Return the help of an option; other options are named by their labels."""
-    text = help_text(name)
+    text = _OPTIONS[name].help
     return re.sub(r"--([a-z-]+)", lambda found: repr(label_of(found[1].replace("-", "_"))), text)
 
 
@@ -228,12 +218,10 @@ class AddressOptions:
             marked=_range(texts(query, "marked")),
             gone=any(query.get(slot) and uploads[slot] is None for slot in ("file", "second")),
         )
-        for name in _FIELDS.keys() - _FILES:
+        for name in _OPTIONS.keys() - _FILES:
             if name in query:
-                try:
+                with suppress(InputError):
                     options.tell(**{name: _of_text(name, query[name])})
-                except ValueError:
-                    continue
         return options
 
     def values(self) -> dict[str, object]:
@@ -307,7 +295,7 @@ class AddressOptions:
         law = self._law
         if self.law == MEASURED and self.delays is not None:
             law += f":{self.delays.path}"
-        known = self.hierarchies if read.identifiers is None else read.identifiers
+        known = self.hierarchies if read.quasi_identifiers is None else read.quasi_identifiers
         levels = {name: one.path for name, one in self.hierarchies.items() if name in known}
         beside = [each for each in (second, self.delays, *self.hierarchies.values()) if each]
         return AuditRequest(
@@ -332,15 +320,15 @@ class AddressOptions:
         self.read = replace(self.read, **changes)
 
     def type_in(self, name: str, text: str) -> None:
-        """Set an option as a form has it; ValueError if that cannot be understood."""
-        self.tell(**{name: _of_text(name, text) if text.strip() else _FIELDS[name].default})
+        """Set an option as a form has it; InputError if that cannot be understood."""
+        self.tell(**{name: _of_text(name, text) if text.strip() else _DEFAULTS[name]})
 
     def _without(self, kinds: set[str]) -> ReadOptions:
         """Return the options except those that are for files of these kinds only."""
         gone: dict[str, Any] = {
-            name: each.default
-            for name, each in _FIELDS.items()
-            if each.metadata["of"] and each.metadata["of"] <= kinds
+            name: _DEFAULTS[name]
+            for name, option in _OPTIONS.items()
+            if option.sources and option.sources <= kinds
         }
         return replace(self.read, **gone)
 
@@ -433,10 +421,8 @@ def _thresholds(given: list[str]) -> dict[str, float]:
     """
     known: dict[str, float] = {}
     for each in given:
-        try:
+        with suppress(InputError):
             known |= parse_gates([each])
-        except InputError:
-            continue
     return known
 
 

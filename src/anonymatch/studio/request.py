@@ -10,10 +10,10 @@ from typing import Any
 from anonymatch.audits import AT_MOST, FIGURES, Audit, audit
 from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.text import Argument, Call, Message, Piece, as_option
-from anonymatch.graph import TIMES
 from anonymatch.mixes import FirstLook, ReadOptions, first_look
 from anonymatch.running import Allowance, Progress
 from anonymatch.studio.uploads import columns_of, names_of
+from anonymatch.tabular import TIMES
 
 __all__ = ["LABELS", "AuditRequest", "as_field", "gate_name", "label_of"]
 
@@ -37,7 +37,7 @@ LABELS = {
     "cover_in_pool": "Dummy messages enter the pool",
     "cover_visible": "The attacker recognises dummy messages",
     "whole_log": "Averages over the whole log",
-    "identifiers": "Identifiers",
+    "quasi_identifiers": "Identifiers",
     "sensitive": "Sensitive",
     "name": "Column of people's names",
     "hierarchies": "Hierarchies",
@@ -131,6 +131,15 @@ class AuditRequest:
             words = words.replace(path, name)
         return words
 
+    @property
+    def _audit(self) -> list[str]:
+        """The words of the command for files of this kind."""
+        told = self.options
+        if told.original is not None:
+            return ["table", "audit"]
+        rings = told.source == "rings" or told.decoys or told.spends or told.merging
+        return ["rings", "audit"] if rings else ["audit"]
+
     def command(self, thresholds: Mapping[str, float] | None = None) -> str:
         """The command line that gives the same, and fails where a threshold is missed."""
         from shlex import quote
@@ -140,7 +149,7 @@ class AuditRequest:
             for name, value in self._shown().items()
             for each in _repeated(name, value)
         ]
-        parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
+        parts = ["anonymatch", *self._audit, quote(self.name), *given, f"--budget {self.budget:g}"]
         for name, threshold in (thresholds or {}).items():
             option = "--fail-over" if name in AT_MOST else "--fail-under"
             parts.append(f"{option} {quote(f'{gate_name(name)}={threshold:g}')}")
@@ -162,7 +171,7 @@ def _repeated(name: str, value: Any) -> list[Any]:
 
     Examples
     --------
-    >>> _repeated("identifiers", ("age", "zip")), _repeated("tolerance", {"age": 2.0, "zip": 1.5})
+    >>> _repeated("sensitive", ("age", "zip")), _repeated("tolerance", {"age": 2.0, "zip": 1.5})
     (['age,zip'], ['age=2', 'zip=1.5'])
     >>> _repeated("loss", {"m1": 0.1, "m2": 0.2}), _repeated("drained", True)
     (['m1=0.1,m2=0.2'], [None])

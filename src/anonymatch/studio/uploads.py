@@ -8,8 +8,6 @@ files with names that simulators write are taken, or the one file that there is.
 from __future__ import annotations
 
 import asyncio
-import csv
-import gzip
 import re
 import secrets
 import shutil
@@ -24,9 +22,9 @@ from urllib.parse import unquote
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label, listed, quoted, several
-from anonymatch.graph import TIMES, Source, limits, parquet
 from anonymatch.mixes import PARTS
 from anonymatch.tables import released_first
+from anonymatch.tabular import TIMES, allowed_unfolded, header, split_suffix
 
 __all__ = [
     "Dropped",
@@ -196,7 +194,7 @@ def unpack(archive: Path, name: str, folder: Path) -> Unpacked:
         with zipfile.ZipFile(archive) as file:
             members = _checked(file)
             chosen = _chosen(members, folder, name)
-            _extract(file, chosen, limits.allowed(archive.stat().st_size))
+            _extract(file, chosen, allowed_unfolded(archive.stat().st_size))
     except InputError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise error.about(name) from None
@@ -299,7 +297,6 @@ def _extract(file: zipfile.ZipFile, chosen: dict[Path, zipfile.ZipInfo], allowed
                 target.write(piece)
 
 
-_HEAD = 1 << 16  # bytes of a file in which its first line is looked for
 _OUT = re.compile(r"(^|[^a-z])(out|departures?|received|receivers?|left|exits?)([^a-z]|$)")
 
 
@@ -352,29 +349,8 @@ def sort_out(uploads: Sequence[Upload]) -> Dropped:
 
 def columns_of(path: Path) -> list[str]:
     """The fields of the first line of a table; none of other files."""
-    name = path.name.lower()
-    if path.is_dir():
-        return []
-    if name.endswith(".parquet"):
-        return [str(each) for each in parquet.columns(Source(path, packed=False))]
-    plain = name.removesuffix(".gz")
-    if not plain.endswith((".csv", ".tsv", ".txt")):
-        return []
-    line = _first_line(path, packed=name.endswith(".gz"))
-    mark = "\t" if plain.endswith(".tsv") else ","
-    if mark not in line and ";" in line:
-        mark = ";"
-    row = next(csv.reader([line], delimiter=mark), [])
-    return [each.strip() for each in row]
-
-
-def _first_line(path: Path, *, packed: bool) -> str:
-    try:
-        with gzip.open(path) if packed else path.open("rb") as file:
-            head = file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
-    except (OSError, EOFError, zlib.error):
-        return ""
-    return head.partition(b"\n")[0].decode("utf-8", errors="replace").rstrip("\r")
+    known = split_suffix(path)[0] in (".csv", ".tsv", ".txt", ".parquet")
+    return (header(path) or []) if known and not path.is_dir() else []
 
 
 def _is_log(columns: Sequence[str]) -> bool:

@@ -20,12 +20,12 @@ from nicegui import background_tasks, ui
 
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import label, plain
-from anonymatch.graph import plain_cell
 from anonymatch.reporting import Picture
 from anonymatch.reporting import table as cells
 from anonymatch.reporting.charts import LIGHT, WIDTH, AnyChart, chart_attributes, inline, themed
 from anonymatch.reporting.report import Table
 from anonymatch.studio.address import control_of
+from anonymatch.tabular import plain_cell
 
 __all__ = [
     "ChartPlace",

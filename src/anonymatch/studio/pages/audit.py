@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -292,7 +293,8 @@ class _AuditPage(FilePage):
             self.columns.look(look.tables)
             self.column_step.show()
         if self.form.look(look):
-            changed = any(self.options.read.given().get(name) for name in form_fields(kind))
+            names = itertools.chain(*form_fields(kind).values())
+            changed = not self.options.read.given().keys().isdisjoint(names)
             self.form_step.show(folded=not changed and look.rings is None)
         if look.needs_law and not chosen:
             self.options.looking = True
@@ -364,7 +366,7 @@ class _AuditPage(FilePage):
         if inquiry is None:
             self.view.clear()
             return
-        if self.options.read.identifiers == ():
+        if self.options.read.quasi_identifiers == ():
             self.view.clear()
             self.view.say("Choose at least one identifier: what an attacker knows of people.")
             return

@@ -9,6 +9,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
+from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
 from anonymatch.mixes import LAWS, DelayLaw, FirstLook, law_text, log_mean_delay
 from anonymatch.rings import AGE_LAWS, RingSet
@@ -181,7 +182,9 @@ class ColumnChoice:
         options, guess = self._options, look.guess
         self._look = look
         self._on = {
-            "identifiers": _known(options.read.identifiers, guess.identifiers, look.shared),
+            "quasi_identifiers": _known(
+                options.read.quasi_identifiers, guess.identifiers, look.shared
+            ),
             "sensitive": _known(options.read.sensitive, guess.sensitive, look.released.columns),
         }
         self._boxes.clear()
@@ -190,7 +193,7 @@ class ColumnChoice:
             self._said = w.text("", "p", "words guess")
             self._say()
             with w.box("div", "controls columns"):
-                self._group("identifiers", look.shared, _KNOWN)
+                self._group("quasi_identifiers", look.shared, _KNOWN)
                 self._group("sensitive", look.released.columns, _WANTED)
                 self._name(look)
             details = w.box("details", "more", open=True if options.hierarchies else None)
@@ -202,7 +205,7 @@ class ColumnChoice:
     def _say(self) -> None:
         """Which of them are guesses."""
         options = self._options
-        told = options.read.identifiers, options.read.sensitive, options.read.name
+        told = options.read.quasi_identifiers, options.read.sensitive, options.read.name
         if all(each is None for each in told):
             left = self._look.guess.left_out
             out = f" Left out, since it tells all rows apart: {', '.join(left)}." if left else ""
@@ -229,7 +232,7 @@ class ColumnChoice:
             w.text(hint, "small", "soft")
 
     def _ticked(self, part: str, column: str, on: bool) -> None:
-        other = "sensitive" if part == "identifiers" else "identifiers"
+        other = "sensitive" if part == "quasi_identifiers" else "quasi_identifiers"
         self._set(part, column, on)
         if on and column in self._on[other]:  # what an attacker knows is nothing to find out
             self._set(other, column, False)
@@ -273,7 +276,7 @@ class ColumnChoice:
         known = {
             name: one.name
             for name, one in options.hierarchies.items()
-            if name in self._on["identifiers"]
+            if name in self._on["quasi_identifiers"]
         }
         self._inside.clear()
         with self._inside:
@@ -286,7 +289,7 @@ class ColumnChoice:
             for name, file in known.items():
                 w.text(f"Hierarchy of {name}: {file}", "p")
             with w.box("div", "controls"):
-                for column in self._on["identifiers"]:
+                for column in self._on["quasi_identifiers"]:
                     value = (options.read.tolerance or {}).get(column)
                     w.field(
                         f"{LABELS['tolerance']}: {column}",
@@ -304,7 +307,7 @@ class ColumnChoice:
     def _set_tolerances(self, changes: Mapping[str, float]) -> None:
         """Change differences, and keep those of identifiers that are not 0."""
         given = {**(self._options.read.tolerance or {}), **changes}
-        kept = {name: given[name] for name in self._on["identifiers"] if given.get(name)}
+        kept = {name: given[name] for name in self._on["quasi_identifiers"] if given.get(name)}
         self._options.tell(tolerance=kept or None)
 
     def _tell(self) -> None:
@@ -336,15 +339,17 @@ class OptionForm:
 
     def look(self, look: FirstLook) -> bool:
         """Show the fields for a file; False if it has none."""
-        names = form_fields(look.kind)
+        groups = form_fields(look.kind)
         self._place.clear()
         with self._place:
             if look.rings is not None:
                 w.text(_rings_words(look.rings), "p", "words")
-            with w.box("div", "controls"):
-                for name in names:
-                    self.field(name)
-        return bool(names)
+            for group, names in groups.items():
+                w.text(group, "h3")
+                with w.box("div", "controls"):
+                    for name in names:
+                        self.field(name)
+        return bool(groups)
 
     def field(self, name: str) -> None:
         """Show the field of one option."""
@@ -363,8 +368,8 @@ class OptionForm:
     async def _change(self, name: str, given: Any) -> None:
         try:
             self._options.type_in(name, "" if given is False else str(given))
-        except ValueError:
-            self._said.set_content(escape(f"{label_of(name)}: {form_help(name)}"))
+        except InputError as error:
+            self._said.set_content(escape(f"{label_of(name)}: {error}"))
             return
         self._said.set_content("")
         await self._changed()

@@ -14,8 +14,8 @@ from anonymatch.audits import AT_MOST, FIGURES, GATES, Audit, Gate, check_gates
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
-from anonymatch.graph import plain_table
 from anonymatch.studio import widgets as w
+from anonymatch.tabular import plain_table
 
 __all__ = ["Marking", "Thresholds", "marked_users", "save_users"]
 

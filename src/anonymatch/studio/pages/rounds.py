@@ -28,7 +28,6 @@ from anonymatch.disclosure import (
     rounds_report,
     synthesize_rounds,
 )
-from anonymatch.graph import plain_table
 from anonymatch.reporting import drawn_matrix, report_html
 from anonymatch.reporting.charts import AnyChart
 from anonymatch.reporting.report import Report
@@ -39,6 +38,7 @@ from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
+from anonymatch.tabular import plain_table
 
 __all__ = ["RoundsRequest", "show"]
 

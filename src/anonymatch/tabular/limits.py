@@ -20,7 +20,7 @@ _ALWAYS_MEMORY = 1 << 31
 _TIMES_MEMORY = 1000
 
 
-def memory() -> int:
+def free_memory() -> int:
     """Bytes of memory that are free for use now."""
     try:
         for line in Path("/proc/meminfo").read_text("ascii").splitlines():
@@ -45,7 +45,7 @@ def check_memory(
             f"{needed / 2**30:.1f} GiB of memory; "
             + (advice or "write it as plain text if you trust it")
         )
-    free = memory()
+    free = free_memory()
     if needed > free:
         raise InputError(
             f"{what} would need about {needed / 2**30:.1f} GiB of memory and "
@@ -53,14 +53,14 @@ def check_memory(
         )
 
 
-def allowed(packed: int) -> int:
+def allowed_unfolded(packed: int) -> int:
     """Bytes that a compressed file of this size may unfold to."""
-    return min(max(_ALWAYS, _TIMES * packed), memory() // 2)
+    return min(max(_ALWAYS, _TIMES * packed), free_memory() // 2)
 
 
 def check_unfolded(unfolded: int, packed: int) -> None:
     """Refuse what unfolds to far more than honest data of its size does."""
-    limit = allowed(packed)
+    limit = allowed_unfolded(packed)
     if unfolded > limit:
         raise _too_large(packed, limit)
 
@@ -68,7 +68,7 @@ def check_unfolded(unfolded: int, packed: int) -> None:
 def gunzip(packed: bytes) -> bytes:
     """The content of a gzip file, as far as it is honest and complete."""
     pieces: list[bytes] = []
-    size, limit = 0, allowed(len(packed))
+    size, limit = 0, allowed_unfolded(len(packed))
     whole = memoryview(packed)
     begin = 0
     while begin < len(packed):

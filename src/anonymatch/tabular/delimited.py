@@ -1,11 +1,8 @@
-"""CSV and TSV through polars: columns user, behaviour and, if weighted, weight, in any order.
+"""CSV and TSV through polars, all columns as text; an empty field is null, ``""`` is empty text.
 
-A .csv file may have semicolons or tabs between its fields: its header tells.
-
-Headers may be in any case, and behaviour may be behavior. Names are text, kept as written: spaces
-count, quotes allow separators and newlines. A row with an empty behaviour keeps a user without an
-edge; a row with an empty user keeps a behaviour without an edge; names that are in no edge of the
-file are noted. An empty name must be quoted (``""``).
+A .csv file may have semicolons or tabs between its fields: its header tells. Quotes allow
+separators and newlines. Lines with too few or too many fields are refused, and so are quotes that
+do not enclose a field.
 """
 
 from __future__ import annotations
@@ -13,7 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import mmap
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +20,9 @@ import polars as pl
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, quoted, several
-from anonymatch.graph.edges import EdgeError
-from anonymatch.graph.io import limits, tables
-from anonymatch.graph.io.formats import separator_in
-from anonymatch.graph.io.panics import without_panics
-from anonymatch.graph.io.rows import frame_of
-from anonymatch.graph.io.source import Source, decode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
-
-    from anonymatch.graph.graph import Graph
-    from anonymatch.graph.inputs import Parts
+from anonymatch.tabular import limits
+from anonymatch.tabular.files import Source, decode, separator_in
+from anonymatch.tabular.guards import without_panics
 
 _BYTES_A_ROW = 100  # polars' strings of two columns, their codes and the sorts, at their peak
 _BYTES_A_FIELD = 17  # a string of polars, and a bit for null
@@ -46,19 +35,7 @@ _OPEN_QUOTE = "a quote opens here and is not closed; close it, or write it twice
 _OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
-def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
-    """The parts of a graph, and notes."""
-    frame, data = load(source, separator, tables.check_columns)
-    if frame.is_empty():
-        raise InputError("it has a header and no rows; add one row an edge")
-    try:
-        return tables.convert(frame)
-    except EdgeError as error:
-        lines = tuple(line_of_row(data, separator, row) for row in error.positions)
-        raise error.at(*lines) from None
-
-
-def load(
+def load_text(
     source: Source,
     separator: str,
     check: Callable[[list[str]], None],
@@ -118,19 +95,10 @@ def _named(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     return frame
 
 
-def write(graph: Graph, stream: BinaryIO, separator: str) -> None:
-    """Write the edges by user, with rows that keep names and their order where edges do not."""
-    frame = frame_of(graph, text=True)
-    try:
-        frame.write_csv(stream, separator=separator)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot be written: {str(error).splitlines()[0]}") from None
-
-
 def _check_memory(data: memoryview, bytes_a_row: int, packed: int | None) -> None:
     """Refuse a table too large for the memory; the shortest row, a blank line, takes one byte."""
     text = 3 * len(data)  # itself, and twice where a line is looked for to blame
-    if packed is None and text + len(data) * bytes_a_row <= limits.memory():
+    if packed is None and text + len(data) * bytes_a_row <= limits.free_memory():
         return
     flat = np.frombuffer(data, dtype=np.uint8)
     parts = (flat[begin : begin + _PIECE] for begin in range(0, len(flat), _PIECE))
@@ -171,10 +139,14 @@ def _header(data: memoryview, separator: str) -> list[str]:
         if b"\r" in first:
             raise InputError("it ends with CR alone; end lines with LF or CRLF").at(1) from None
         raise InputError(str(error)).at(1) from None
-    for name in set(columns) & set(tables.COLUMNS):
-        if columns.count(name) > 1:
-            raise InputError(f"column {quoted(name)} is there twice; keep one").at(1)
     return columns
+
+
+def refuse_repeats(columns: Iterable[str]) -> None:
+    """Refuse columns of the same name."""
+    for name, times in Counter(columns).items():
+        if times > 1:
+            raise InputError(f"column {quoted(name)} is there twice; keep one").at(1)
 
 
 def check_quotes(data: bytes, separator: str) -> None:

@@ -1,7 +1,8 @@
-"""Parquet is read by another process first: a damaged file can end the process that reads it.
+"""Guards against damaged files: a process that reads Parquet first, and panics that stay silent.
 
-polars asks for as much memory as a damaged page claims, and Rust ends the process where there is
-not so much. What another process could read, this one can.
+A damaged file can end the process that reads it: polars asks for as much memory as a damaged page
+claims, and Rust ends the process where there is not so much. What another process could read, this
+one can. Panics of polars come as exceptions, and are not printed beside them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-
-__all__ = ["why_unreadable"]
 
 _IDLE, _LONGEST = 10, 600  # seconds after which the other process ends: not asked, not done
 _CODE = f"""
@@ -128,3 +129,50 @@ def _end() -> None:
     if _other is not None:
         _other.end()
         _other = None
+
+
+# ---- panics
+
+_ONE_READER = threading.RLock()
+_PANIC = b" panicked at "
+
+
+@contextlib.contextmanager
+def without_panics() -> Iterator[None]:
+    """While polars reads a file that may be damaged, keep its panics from standard error.
+
+    Rust prints a panic before polars turns it into an exception, and nothing but the stream itself
+    can be turned away. What others print meanwhile comes out at the end, unless there is a panic
+    before it.
+    """
+    with _ONE_READER:
+        try:
+            stream = os.dup(2)
+        except OSError:  # there is no standard error
+            yield
+            return
+        with tempfile.TemporaryFile() as printed:
+            _flush()
+            os.dup2(printed.fileno(), 2)
+            try:
+                yield
+            finally:
+                _flush()
+                os.dup2(stream, 2)
+                os.close(stream)
+                _print(printed.fileno())
+
+
+def _flush() -> None:
+    if sys.stderr is not None:
+        sys.stderr.flush()
+
+
+def _print(printed: int) -> None:
+    """What was printed before a panic; all of it where there was none."""
+    size = os.fstat(printed).st_size
+    if size:
+        before, panic, _ = os.pread(printed, size, 0).partition(_PANIC)
+        if panic:  # its line begins with the name of the thread
+            before = before[: max(before.rfind(b"\nthread "), 0)]
+        os.write(2, before)
