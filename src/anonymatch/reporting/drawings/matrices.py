@@ -26,8 +26,6 @@ from anonymatch.reporting.drawings.svg import (
 )
 
 Ints = npt.NDArray[np.int64]
-MOST_DRAWN = LAYOUT.pairs
-"""Users or behaviours that get a row or a column of a profile matrix."""
 
 
 def matrix(
@@ -385,9 +383,6 @@ def _finest(graph: Graph) -> tuple[Ints, float]:
 
 
 # ---- who writes to whom
-
-
-MOST_DRAWN = 200
 
 
 def profile_matrix(
