@@ -27,7 +27,6 @@ from anonymatch.reporting.gates import (
 from anonymatch.reporting.html.document import (
     Panel as Panel,
     Section as Section,
-    panel_section as panel_section,
     render as render,
     script as script,
     style as style,
