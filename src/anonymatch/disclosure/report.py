@@ -502,7 +502,7 @@ def _charts(disclosure: Disclosure) -> list[Chart]:
         ),
         "guesses": (
             f"How often {words.guess}: the attacker's belief and, if the ground truth is known, "
-            "the true share. Higher is worse; the two should agree."
+            "the share of right guesses. Higher is worse; the two should agree."
         ),
     }
     section = "decay" if len(disclosure.curve) > 1 else "files"

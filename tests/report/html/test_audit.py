@@ -280,7 +280,7 @@ def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
 def test_lost_messages_are_named_as_lost() -> None:
     text = words(audit_html(audit(passage(40, lost=7))))
 
-    assert "40 messages and 33 messages out" in text
+    assert "40 messages in, 33 out" in text
     assert "Lost 7 Messages that never came out" in text
     assert "What is paid is delay" in text
 
