@@ -16,7 +16,7 @@ from anonymatch.reporting.drawings.anonymity_sets import sets
 from anonymatch.reporting.drawings.graphs import bipartite, exposure
 from anonymatch.reporting.drawings.matrices import matrix, permutations
 from anonymatch.reporting.drawings.networks import network
-from anonymatch.reporting.paper_panels import Panel
+from anonymatch.reporting.html.document import Panel
 from anonymatch.theory.attacks import exposures
 from anonymatch.theory.claims import Ellipse, Point, inside, permutation, picture
 from anonymatch.theory.claims import pictures as printed

@@ -13,8 +13,9 @@ from anonymatch.base.options import argument, option
 from anonymatch.base.text import did_you_mean
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.command import command
-from anonymatch.cli.console import MISSED, show, watch
+from anonymatch.cli.console import MISSED, watch
 from anonymatch.cli.options import WORK, Options, file_option, html_option, top_option
+from anonymatch.cli.presenting import present
 from anonymatch.cli.reading import about
 from anonymatch.cli.saving import FigureOptions
 from anonymatch.disclosure import RoundLog, RoundsOptions
@@ -62,7 +63,8 @@ def rounds(
     contacts again and again become known. The half-life is the number of rounds after which half of
     the bits about a message's receiver are gone.
     """
-    from anonymatch.disclosure import check_round_gates, disclosure_charts, parse_round_gates
+    from anonymatch.disclosure import ROUND_GATES, rounds_report
+    from anonymatch.reporting import judge, parse_thresholds
 
     method, target, law = how.method, how.target, how.law
     if asked.presence:
@@ -70,8 +72,8 @@ def rounds(
             raise InputError(f"--presence is a method, and so is --method {method}; keep one")
         method = "presence"
     _check_method(method or "gibbs", target=target, friends=how.friends, compare=asked.compare)
-    thresholds = parse_round_gates(asked.fail_under or [], at_most=False)
-    thresholds |= parse_round_gates(asked.fail_over or [], at_most=True)
+    thresholds = parse_thresholds(list(asked.fail_under or ()), ROUND_GATES, at_most=False)
+    thresholds |= parse_thresholds(list(asked.fail_over or ()), ROUND_GATES, at_most=True)
     saving.check_target(asked.csv)
     given: dict[str, Any] = {"friends": how.friends, "alpha": how.alpha}
     if law is not None:
@@ -104,35 +106,16 @@ def rounds(
                 **options.drawing(tell),
             ),
         )
-    gates = check_round_gates(result, thresholds)
+    most = None if asked.top == 0 else max(asked.top, 200)
+    report = rounds_report(result, learnt=how.alpha is None, most=most)
+    gates = judge(report, thresholds)
     if asked.csv is not None:
         saving.save(result.profiles.to_dict(as_series=True), asked.csv)
-    if asked.html is not None:
-        from anonymatch import reporting as report
-
-        report.write_rounds_html(result, asked.html)
-    if options.json:
-        lines = [
-            {
-                "name": gate.name.replace("-", "_"),
-                "threshold": gate.threshold,
-                "reached": gate.reached,
-            }
-            | {"reason": gate.reason}
-            for gate in gates
-        ]
-        json_output.print_json(json_output.rounds_record(result) | {"gates": lines})
-    else:
-        from anonymatch.cli.screens import rounds as screens
-
-        show(
-            *screens.rounds_screen(
-                file.name, result, gates, top=asked.top, learnt=how.alpha is None
-            )
-        )
-    saving.note_written(asked.csv, asked.html)
-    drawn.write(disclosure_charts(result))
-    return MISSED if any(gate.reached is False for gate in gates) else None
+    record = json_output.rounds_record(result) if options.json else None
+    present(report, title=file.name, gates=gates, top=asked.top, record=record, html=asked.html)
+    saving.note_written(asked.csv)
+    drawn.write(report.drawings())
+    return MISSED if any(gate.passed is False for gate in gates) else None
 
 
 def _check_method(method: str, *, target: str | None, friends: int | None, compare: bool) -> None:
@@ -169,7 +152,7 @@ def _user(log: RoundLog | Path, target: str | None) -> Hashable | None:
 
 
 def _compare(file: Path, target: str | None, options: Options, **more: Any) -> None:
-    from anonymatch.disclosure import compare_methods
+    from anonymatch.disclosure import compare_methods, methods_report
 
     options.limit_readers()
     with about(file):
@@ -183,9 +166,5 @@ def _compare(file: Path, target: str | None, options: Options, **more: Any) -> N
                 **options.drawing(tell),
             ),
         )
-    if options.json:
-        json_output.print_json(json_output.method_comparison_record(comparison))
-        return
-    from anonymatch.cli.screens import rounds as screens
-
-    show(*screens.methods_screen(file.name, comparison))
+    record = json_output.method_comparison_record(comparison) if options.json else None
+    present(methods_report(comparison), title=file.name, record=record)

@@ -13,8 +13,9 @@ from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, html_option
 from anonymatch.cli.reading import graph_of, observe
-from anonymatch.cli.screens import audit, elements
+from anonymatch.cli.screens import audit
 from anonymatch.mixes import ReadOptions
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -213,4 +214,4 @@ _NEXT = (
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
     heading, *rest = audit.audit_screen(result)
-    return [heading, elements.paragraph(_INTRODUCTION), *rest, elements.paragraph(_NEXT)]
+    return [heading, terminal.paragraph(_INTRODUCTION), *rest, terminal.paragraph(_NEXT)]

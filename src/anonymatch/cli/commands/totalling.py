@@ -39,7 +39,7 @@ def totals(*, asked: _Log, options: Options) -> None:
     if options.json:
         json_output.print_json(result.to_dict())
         return
-    from anonymatch.cli.screens import elements
+    from anonymatch.reporting import terminal
 
     known = percent(result.identified / result.messages)
     lines = [
@@ -61,8 +61,8 @@ def totals(*, asked: _Log, options: Options) -> None:
         ("mean delay", f"{result.mean_delay:.4g} s", "from in to out"),
     ]
     show(
-        elements.heading(f"{file}: {result.messages:,} messages"),
-        elements.figures(lines),
+        terminal.heading(f"{file}: {result.messages:,} messages"),
+        terminal.figures(lines),
     )
     if result.inside_at_end:
         left = several(result.inside_at_end, "message")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,20 +50,20 @@ def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list
         ("left", "nothing" if record.left == 0 else left, "at the pace of the last session"),
         ("sessions", f"{record.sessions:,}", "times that it was started"),
     ]
-    table = elements.columns("job", right=("recorded", "of", "state"))
+    table = terminal.columns("job", right=("recorded", "of", "state"))
     jobs = record.jobs[::-1] if top == 0 else record.jobs[::-1][:top]
     for job in jobs:
         state = "finished" if job.finished else "open"
         name = _WORDS.get(job.what) or text.name(job.what)
         table.add_row(name, f"{job.recorded:,}", f"{job.number:,}", state)
     screen = [
-        elements.heading(
+        terminal.heading(
             f"{title}: {text.name(record.graph)}, by anonymatch {text.name(record.code)}"
         ),
-        elements.figures(lines),
-        elements.indented(table),
+        terminal.figures(lines),
+        terminal.indented(table),
     ]
     if len(jobs) < len(record.jobs):
         more = numbers.plural(len(record.jobs) - len(jobs), "job")
-        screen.append(elements.paragraph(f"... and {more} before them; --top 0 shows all"))
+        screen.append(terminal.paragraph(f"... and {more} before them; --top 0 shows all"))
     return screen

@@ -20,11 +20,10 @@ from anonymatch.reporting.charts import EmbeddedChart, Line, embedded, line_char
 from anonymatch.reporting.drawings.graphs import bipartite
 from anonymatch.reporting.drawings.matrices import matrix
 from anonymatch.reporting.drawings.svg import Picture
-from anonymatch.reporting.html.document import Section, document, render
+from anonymatch.reporting.html.document import Panel, Section, document, render
 from anonymatch.reporting.html.tables import HtmlTable, table
 from anonymatch.reporting.html.verdicts import VerdictMark, verdict
 from anonymatch.reporting.paper_figures import PaperFigure, attacked, graph_of, paper_figures
-from anonymatch.reporting.paper_panels import Panel
 from anonymatch.theory.claims import GROUPS, PUBLICATION, WORDS, Claim, Evidence, as_html
 
 __all__ = ["claim_card", "paper_html", "paper_summary"]
