@@ -14,6 +14,9 @@ from anonymatch.monitoring.figures import (
 from anonymatch.monitoring.lines import (
     reports_of_lines as reports_of_lines,
 )
+from anonymatch.monitoring.options import (
+    WatchOptions as WatchOptions,
+)
 from anonymatch.monitoring.prometheus import (
     Prometheus as Prometheus,
     reports_of_prometheus as reports_of_prometheus,

@@ -107,12 +107,7 @@ class PlanOptions:
         **_MIXES,
     )
     link: float | None = option(
-        None,
-        "Seconds on every link.",
-        metavar="S",
-        unit="s",
-        read=from_zero("seconds"),
-        **_MIXES,
+        None, "Seconds on every link.", metavar="S", unit="s", read=from_zero("seconds"), **_MIXES
     )
     law: list[str] | None = option(
         None,
@@ -168,11 +163,7 @@ class PlanOptions:
         **_TARGETS,
     )
     packets: float | None = option(
-        None,
-        "At most P packets per message.",
-        metavar="P",
-        read=above_zero("a number"),
-        **_TARGETS,
+        None, "At most P packets per message.", metavar="P", read=above_zero("a number"), **_TARGETS
     )
     identified: float | None = option(
         None,

@@ -27,9 +27,7 @@ __all__: list[str] = []
 class _Rounds:
     file: Path = argument("FILE", "Log of rounds: round,direction,user,behaviour.")
     presence: bool = option(
-        False,
-        "Who was online whenever a pseudonym acted (--method presence).",
-        group="Attack",
+        False, "Who was online whenever a pseudonym acted (--method presence).", group="Attack"
     )
     compare: bool = option(False, "Compare every applicable method in one table.", group="Attack")
     fail_under: Sequence[str] | None = option(
@@ -160,10 +158,7 @@ def _compare(file: Path, target: str | None, options: Options, **more: Any) -> N
         comparison = watch(
             f"comparing on {file.name}",
             lambda tell: compare_methods(
-                log,
-                target=_user(log, target),
-                **more,
-                **options.drawing(tell),
+                log, target=_user(log, target), **more, **options.drawing(tell)
             ),
         )
     record = json_output.method_comparison_record(comparison) if options.json else None
