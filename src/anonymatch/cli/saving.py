@@ -24,7 +24,7 @@ __all__ = ["FigureOptions", "check_target", "check_targets", "note_written", "sa
 
 
 def _write_text(frame: pl.DataFrame, file: Any, separator: str = ",") -> None:
-    from anonymatch.graph import plain_table
+    from anonymatch.tabular import plain_table
 
     plain_table(frame).write_csv(file, separator=separator)
 

@@ -12,9 +12,9 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
-from anonymatch.graph import separator_in
 from anonymatch.planning.request import Adversary, Burst, Network, PlanRequest, Targets, Traffic
 from anonymatch.planning.tuning import TUNING
+from anonymatch.tabular import separator_in
 
 if TYPE_CHECKING:
     import polars as pl

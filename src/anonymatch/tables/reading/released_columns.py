@@ -18,7 +18,6 @@ from anonymatch.base.arguments import elements
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, listed, quoted
-from anonymatch.tabular import read_text_table, shown_separator
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,9 +42,10 @@ def read_tables(original: PathLike, released: PathLike) -> tuple[pl.DataFrame, p
 
     Case is ignored where that leaves no choice.
     """
+    from anonymatch.tabular import read_text_table  # imports polars
+
     people, rows = (
-        _stripped(read_text_table(each, separator=shown_separator(each)), f"{as_path(each)}")
-        for each in (original, released)
+        _stripped(read_text_table(each), f"{as_path(each)}") for each in (original, released)
     )
     free = [column for column in people.columns if column not in rows.columns]
     new = {column: spelled(column, free) for column in rows.columns if column not in people.columns}
