@@ -128,6 +128,7 @@ from anonymatch.mixes.networks.network_graphs import (
     mix_graphs as mix_graphs,
 )
 from anonymatch.mixes.reading.detect import (
+    FirstLook as FirstLook,
     PARTS as PARTS,
     first_look as first_look,
     has_rounds as has_rounds,
@@ -135,12 +136,9 @@ from anonymatch.mixes.reading.detect import (
     holds_rings as holds_rings,
     mean_delay as mean_delay,
     open_observation as open_observation,
-)
-from anonymatch.mixes.reading.graph_files import (
     read as read,
 )
-from anonymatch.mixes.reading.preview import (
-    FirstLook as FirstLook,
+from anonymatch.mixes.reading.hints import (
     guess_log_law as guess_log_law,
     log_mean_delay as log_mean_delay,
 )

@@ -41,7 +41,7 @@ from anonymatch.mixes.networks.network_conditions import (
     mean_delays,
     most_inside,
 )
-from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, column_names
+from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, about, column_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,7 +130,7 @@ def read_network(
     (sent, *others), origin, notes = _times(table, unit)
     rows = _rows(table, sent.times, others[0].times if others else None)
     rows = replace(rows, origin=origin, dates=sent.dates)
-    try:
+    with about(file):
         observation = observe_links(
             rows,
             mix,
@@ -152,8 +152,6 @@ def read_network(
             whole_log=whole_log,
             notes=(*table.notes, *notes),
         )
-    except InputError as error:
-        raise error.about(file) from None
     network = observation.network
     assert network is not None
     return replace(observation, source=in_words(network))

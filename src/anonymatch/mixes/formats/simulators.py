@@ -44,7 +44,7 @@ from anonymatch.mixes.formats.network_files import corrupt_names
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
-from anonymatch.tabular import Column, Columns, Source, reading
+from anonymatch.tabular import Column, Columns, Source, about, reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -220,7 +220,7 @@ def _messages(
         raise InputError("no real message went through; nothing can be audited").about(path)
     cover = np.ones(len(times[1]), dtype=np.bool_)
     cover[real] = False
-    try:
+    with about(path):
         return Messages.in_order(
             arrivals=times[0],
             departures=times[1],
@@ -231,8 +231,6 @@ def _messages(
             lost=dummies if dummies.any() else None,
             notes=tuple(notes),
         )
-    except InputError as error:
-        raise error.about(path) from None
 
 
 def _ids(table: Table, name: str) -> list[str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,24 +26,32 @@ from anonymatch.base.text import (
     meant_instead,
     quoted,
 )
-from anonymatch.graph import read
+from anonymatch.graph import FileNote, Graph
+from anonymatch.graph import read as read_graph
 from anonymatch.mixes.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.mixes.formats.network_files import LINKS
-from anonymatch.mixes.laws import Law, check_law, law_examples
+from anonymatch.mixes.formats.relay_files import read_relays
+from anonymatch.mixes.laws import Law, LawGuess, check_law, law_examples
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.reading.hints import hinting, law_notes
-from anonymatch.mixes.reading.preview import FirstLook, guess_log_law, log_mean_delay
+from anonymatch.mixes.reading.hints import guess_log_law, hinting, law_notes, log_mean_delay
 from anonymatch.mixes.reading.reading import ReadOptions
-from anonymatch.rings import has_ring_columns, has_ring_names, read_rings
+from anonymatch.rings import RingSet, has_ring_columns, has_ring_names, read_rings
 from anonymatch.running import Budget
-from anonymatch.tables import Release, look_at_tables, open_released, require_original
+from anonymatch.tables import (
+    Release,
+    TablesLook,
+    look_at_tables,
+    open_released,
+    require_original,
+)
 from anonymatch.tabular import (
     DIRECTIONS,
     TABLES,
     TIMES,
     Source,
+    about,
     column_names,
     first_line,
     header,
@@ -112,7 +120,7 @@ def open_observation(
     _check_used(kind, file, options)
     source = SOURCE_FORMATS[kind]
     if _view(source, file, options) == "links" and source.links is not None:
-        with _about(file):
+        with about(file):
             return source.links(file, options)
     law = None if options.law is None or source.reads_law else check_law(options.law)
     if source.open is None:
@@ -166,7 +174,7 @@ def _log(
             f", one of {law_examples()}",
             _suggested(source, file, options),
         ).about(file)
-    with _about(file):
+    with about(file):
         messages = _messages(source, file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
@@ -184,6 +192,38 @@ def _suggested(source: SourceFormat, file: Path, options: ReadOptions) -> Messag
     if guess is None:
         return Message("")
     return Message(f"; its {guess.reason}, which is ", Argument("law", guess.text))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FirstLook:
+    """What there is to see of a file before anything is computed.
+
+    Attributes
+    ----------
+    kind, text : str
+        One of :data:`~anonymatch.mixes.SOURCES`, and what that is in a line.
+    messages : Messages or None
+        Of a log.
+    graph : Graph or None
+        Of edges and of rings.
+    tables : TablesLook or None
+        Of a released table: its columns and those of the original.
+    rings : RingSet or None
+        What a file of rings says beside their members.
+    needs_law : bool
+        Whether it cannot be audited before a law is told.
+    guess : LawGuess or None
+        The law that the log looks like, if it shows.
+    """
+
+    kind: str
+    text: str
+    messages: Messages | None = None
+    graph: Graph | None = None
+    tables: TablesLook | None = None
+    rings: RingSet | None = None
+    needs_law: bool = False
+    guess: LawGuess | None = None
 
 
 def first_look(
@@ -208,7 +248,7 @@ def first_look(
     kind = _checked(options.source) or _kind(file, options)
     source = SOURCE_FORMATS[kind]
     if kind == "edges":
-        return FirstLook(kind=kind, text=source.text, graph=read(file))
+        return FirstLook(kind=kind, text=source.text, graph=read_graph(file))
     if kind == "released":
         original = require_original(file, options)
         return FirstLook(kind=kind, text=source.text, tables=look_at_tables(original, file))
@@ -217,7 +257,7 @@ def first_look(
         return FirstLook(kind=kind, text=source.text, graph=seen.graph, rings=seen.rings)
     if source.messages is None:
         return FirstLook(kind=kind, text=source.text)
-    with _about(file):
+    with about(file):
         messages = _messages(source, file, options)
     return FirstLook(
         kind=kind,
@@ -250,18 +290,9 @@ def mean_delay(
     kind = _checked(options.source) or _kind(file, options)
     if SOURCE_FORMATS[kind].messages is None:
         return None
-    with _about(file):
+    with about(file):
         messages = _messages(SOURCE_FORMATS[kind], file, options)
     return log_mean_delay(messages)
-
-
-@contextmanager
-def _about(path: Path) -> Iterator[None]:
-    """What is wrong becomes one line that begins with the file, if it does not yet."""
-    try:
-        yield
-    except InputError as error:
-        raise error.about(path) from None
 
 
 def _messages(source: SourceFormat, file: Path, options: ReadOptions) -> Messages:
@@ -316,6 +347,76 @@ def _check_used(kind: str, path: Path, options: ReadOptions) -> None:
             f" is for {' and '.join(sorted(kinds))}, and this is {kind}; leave it out, or tell ",
             Argument("source"),
         ).about(path)
+
+
+# ---- graphs
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    decoys: str | None = None,
+    spends: str | None = None,
+    merging: float | None = None,
+) -> Graph:
+    r"""Read a graph from a file of edges, of rings, or of relays.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet, .mtx, .npz, .json or .jsonl file; text formats may end in .gz. Rings
+        are known by a table's columns ``ring`` and ``member``, or by the keys of a document, and
+        relays by theirs.
+    decoys, spends, merging : optional
+        Of rings, as in :func:`audit`: weights of their members beside what the file says.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        The file is not usable; one line says what is wrong, where, and what to do.
+
+    Warns
+    -----
+    FileNote
+        Extra columns and empty rows were ignored, equal edges were kept once, edges of weight 0
+        were left out, or a name stands in no edge because its rows lack the other name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "seen.csv")
+    >>> _ = path.write_text("user,behaviour\nann,x\nann,y\nbob,x\n")
+    >>> read(path).to_edges()
+    [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
+    >>> _ = path.write_text("ring,member\ni1,o1\ni1,o2\ni2,o2\n")
+    >>> read(path).to_edges()
+    [('i1', 'o1'), ('i1', 'o2'), ('i2', 'o2')]
+    >>> folder.cleanup()
+    """
+    file = as_path(path)
+    told = {"decoys": decoys, "spends": spends, "merging": merging}
+    if holds_rings(file):
+        observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
+    else:
+        relays = holds_relays(file)
+        for name, value in told.items():
+            if value is not None:
+                what = "relays" if relays else "edges"
+                raise InputError(
+                    Argument(name), f" is for rings, and this is {what}; leave it out"
+                ).about(file)
+        if not relays:
+            return read_graph(file)
+        observation = read_relays(file)
+    for note in observation.notes:
+        warnings.warn(f"{file}: {note}", FileNote, stacklevel=2)
+    assert observation.graph is not None
+    return observation.graph
 
 
 # ---- what a file is

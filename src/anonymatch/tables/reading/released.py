@@ -28,9 +28,14 @@ from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names
 from anonymatch.mixes import PEOPLE, Observation, SourceFormat, lost_slot_names
 from anonymatch.running import Budget
-from anonymatch.tables.reading.hierarchies import read_hierarchy
 from anonymatch.tables.reading.release import ColumnCells, Release, classes_of_rows, kinds_of_people
-from anonymatch.tables.reading.released_cells import ANY, fits, is_plain, spelling
+from anonymatch.tables.reading.released_cells import (
+    ANY,
+    fits,
+    is_plain,
+    read_hierarchy,
+    spelling,
+)
 from anonymatch.tables.reading.released_columns import (
     Columns,
     choose_columns,
@@ -43,8 +48,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.mixes import Law, ReadOptions
-
-__all__ = ["MOST_EDGES", "open_released", "read_released", "require_original"]
 
 MOST_EDGES = 1_000_000
 """A release of more pairs of a person and a row is no graph: its classes tell all."""
