@@ -132,9 +132,6 @@ from anonymatch.mixes.reading.detect import (
     PARTS as PARTS,
     first_look as first_look,
     has_rounds as has_rounds,
-    holds_relays as holds_relays,
-    holds_rings as holds_rings,
-    mean_delay as mean_delay,
     open_observation as open_observation,
     read as read,
 )

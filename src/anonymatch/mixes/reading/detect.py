@@ -11,6 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from anonymatch.mixes.laws import Law, LawGuess, check_law, law_examples
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.reading.hints import guess_log_law, hinting, law_notes, log_mean_delay
+from anonymatch.mixes.reading.hints import guess_log_law, hinting, law_notes
 from anonymatch.mixes.reading.reading import ReadOptions
 from anonymatch.rings import RingSet, has_ring_columns, has_ring_names, read_rings
 from anonymatch.running import Budget
@@ -64,17 +65,10 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 """Names of files that simulators write and folders of them hold."""
 
 _HEAD = 1 << 16
-_USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _ROUND = "round"
 # Columns of a table with one row per packet that nothing else has.
-_PACKETS = (
-    {"entered", "entered_at", "arrived_at", "sent_at"},
-    {
-        "left_at",
-        "departed_at",
-        "received_at",
-    },
-)
+_ENTERED = {"entered", "entered_at", "arrived_at", "sent_at"}
+_LEFT = {"left_at", "departed_at", "received_at"}
 # Options of a log of which as many messages came in as out, but perhaps not the same ones.
 _INCOMPLETE = ("loss", "lost", "cover_rate", "cover", "inside_at_start")
 _PLAIN_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[')
@@ -123,11 +117,12 @@ def open_observation(
         with about(file):
             return source.links(file, options)
     law = None if options.law is None or source.reads_law else check_law(options.law)
-    if source.open is None:
-        return _log(source, file, options, law, budget)
+    if source.messages is not None:
+        return _log(source.messages, file, options, law, budget)
     if kind == "released":
         observation = open_released(file, options, law, budget, early)
     else:
+        assert source.open is not None
         observation = source.open(file, options, law, budget)
     if options.source is None:
         observation = _with_other_reading(kind, file, observation)
@@ -161,37 +156,34 @@ def _with_other_reading(kind: str, file: Path, observation: Observation) -> Obse
 
 
 def _log(
-    source: SourceFormat,
+    messages_of: Callable[[Path, ReadOptions], Messages],
     file: Path,
     options: ReadOptions,
     law: Law | None,
     budget: Budget | float | None,
 ) -> Observation:
     if law is None:
+        guess = None
+        with suppress(InputError):  # what is wrong with the log is said when there is a law
+            guess = guess_log_law(messages_of(file, options))
+        hint = (
+            ()
+            if guess is None
+            else (f"; its {guess.reason}, which is ", Argument("law", guess.text))
+        )
         raise InputError(
             "a message log needs a law that says how messages are delayed; give ",
             Argument("law"),
             f", one of {law_examples()}",
-            _suggested(source, file, options),
+            *hint,
         ).about(file)
     with about(file):
-        messages = _messages(source, file, options)
+        messages = messages_of(file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
         complete = not any(options.of_log().get(name) for name in _INCOMPLETE)
         notes = (*observation.notes, *law_notes(messages, law, complete=complete))
         return replace(observation, notes=notes)
-
-
-def _suggested(source: SourceFormat, file: Path, options: ReadOptions) -> Message:
-    """The law that a log looks like, for whoever told none; nothing where none shows."""
-    try:
-        guess = guess_log_law(_messages(source, file, options))
-    except InputError:  # what is wrong with the log is said when there is a law
-        return Message("")
-    if guess is None:
-        return Message("")
-    return Message(f"; its {guess.reason}, which is ", Argument("law", guess.text))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -247,57 +239,20 @@ def first_look(
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     source = SOURCE_FORMATS[kind]
+    look = FirstLook(kind=kind, text=source.text)
     if kind == "edges":
-        return FirstLook(kind=kind, text=source.text, graph=read_graph(file))
+        return replace(look, graph=read_graph(file))
     if kind == "released":
-        original = require_original(file, options)
-        return FirstLook(kind=kind, text=source.text, tables=look_at_tables(original, file))
+        return replace(look, tables=look_at_tables(require_original(file, options), file))
     if kind == "rings":
         seen = read_rings(file)
-        return FirstLook(kind=kind, text=source.text, graph=seen.graph, rings=seen.rings)
+        return replace(look, graph=seen.graph, rings=seen.rings)
     if source.messages is None:
-        return FirstLook(kind=kind, text=source.text)
+        return look
     with about(file):
-        messages = _messages(source, file, options)
-    return FirstLook(
-        kind=kind,
-        text=source.text,
-        messages=messages,
-        needs_law=source.links is None,
-        guess=guess_log_law(messages),
-    )
-
-
-def mean_delay(
-    path: str | os.PathLike[str], options: ReadOptions | None = None, **keywords: Any
-) -> float | None:
-    r"""Seconds that messages of a log were held on average; None if the log does not say.
-
-    Where as many come out as go in, it does, whoever is who: it is the difference of the mean times
-    out and in. Options are those of :func:`open_observation`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     log = pathlib.Path(folder, "log.csv")
-    ...     _ = log.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n")
-    ...     mean_delay(log)
-    2.5
-    """
-    options = replace(options or ReadOptions(), **keywords)
-    file = as_path(path)
-    kind = _checked(options.source) or _kind(file, options)
-    if SOURCE_FORMATS[kind].messages is None:
-        return None
-    with about(file):
-        messages = _messages(SOURCE_FORMATS[kind], file, options)
-    return log_mean_delay(messages)
-
-
-def _messages(source: SourceFormat, file: Path, options: ReadOptions) -> Messages:
-    assert source.messages is not None
-    return source.messages(file, options)
+        messages = source.messages(file, options)
+    guess = guess_log_law(messages)
+    return replace(look, messages=messages, needs_law=source.links is None, guess=guess)
 
 
 def _view(source: SourceFormat, file: Path, options: ReadOptions) -> str:
@@ -399,24 +354,34 @@ def read(
     >>> folder.cleanup()
     """
     file = as_path(path)
-    told = {"decoys": decoys, "spends": spends, "merging": merging}
-    if holds_rings(file):
+    kind = _graph_kind(file)
+    if kind == "rings":
         observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
     else:
-        relays = holds_relays(file)
-        for name, value in told.items():
+        for name, value in (("decoys", decoys), ("spends", spends), ("merging", merging)):
             if value is not None:
-                what = "relays" if relays else "edges"
                 raise InputError(
-                    Argument(name), f" is for rings, and this is {what}; leave it out"
+                    Argument(name), f" is for rings, and this is {kind}; leave it out"
                 ).about(file)
-        if not relays:
+        if kind == "edges":
             return read_graph(file)
         observation = read_relays(file)
     for note in observation.notes:
         warnings.warn(f"{file}: {note}", FileNote, stacklevel=2)
     assert observation.graph is not None
     return observation.graph
+
+
+def _graph_kind(path: Path) -> str:
+    """Which of edges, rings and relays a file holds that may be a graph."""
+    suffix, _ = split_suffix(path)
+    if not path.is_file():
+        return "edges"
+    with reading(path):
+        if suffix == ".json":
+            kind = _json_kind(path, guess=False)
+            return kind if kind in ("rings", "relays") else "edges"
+        return "rings" if suffix in TABLES and has_ring_columns(header(path) or ()) else "edges"
 
 
 # ---- what a file is
@@ -501,25 +466,6 @@ def has_rounds(path: Path) -> bool:
         return _ROUND in {column.strip().lower() for column in header(path) or ()}
 
 
-def holds_rings(path: Path) -> bool:
-    """Whether a file that may be a graph can only be rings: a document or a table of them."""
-    suffix, _ = split_suffix(path)
-    if not path.is_file():
-        return False
-    with reading(path):
-        if suffix == ".json":
-            return _json_kind(path, guess=False) == "rings"
-        return suffix in TABLES and has_ring_columns(header(path) or ())
-
-
-def holds_relays(path: Path) -> bool:
-    """Whether a file that may be a graph is a document of relays and the links between them."""
-    if not path.is_file() or split_suffix(path)[0] != ".json":
-        return False
-    with reading(path):
-        return _json_kind(path, guess=False) == "relays"
-
-
 def _table_kind(path: Path, suffix: str, options: ReadOptions) -> str:
     """What a table is by its columns; with a law or names of columns it is a log."""
     if suffix in (".csv", ".tsv"):
@@ -543,7 +489,7 @@ def _table_kind(path: Path, suffix: str, options: ReadOptions) -> str:
         return "rings"
     if linked and timed:
         return "network"
-    if all(there & ends for ends in _PACKETS):
+    if there & _ENTERED and there & _LEFT:
         return "messages"
     if there.isdisjoint(TIMES):
         if _ROUND in there:
@@ -555,7 +501,7 @@ def _table_kind(path: Path, suffix: str, options: ReadOptions) -> str:
             ).about(path)
         _refuse_release(path, columns, there)
         return "edges"
-    if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
+    if {"user", "behaviour"} <= there and there.isdisjoint(DIRECTIONS):
         raise InputError(
             "it may be edges with a column of times, or a message log without directions; tell ",
             Argument("source"),

@@ -15,6 +15,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -274,28 +275,20 @@ def _column(
     cell_codes, cells = _coded(rows.get_column(name), unknown)
     dates = any(len(value) >= 10 and value[4] == "-" for value in values)
     simple = above is None and not near and "" not in values
-    if simple and all(not cell or is_plain(cell, dates=dates) for cell in cells):
-        return ColumnCells(
-            name=name,
-            values=tuple(values),
-            cells=tuple(cells),
-            value_of=value_codes,
-            cell_of=cell_codes,
-            fits=None,
-        )
-    if len(values) * len(cells) > _MOST_CELLS:
-        raise InputError(
-            f"column {quoted(name)} has {len(values)} different values and {len(cells)} different "
-            "cells, too many to compare; leave it out, or generalise it more"
-        )
-    number = len(values) * len(cells)
-    work.expect(_CELL * len(cells) + _VALUE * number, float(number))
-    table = fits(values, cells)
-    if above is not None:
-        table |= _below(values, cells, above)
-    if near:
-        _check_numbers(name, values)
-        table |= _close(values, cells, near)
+    table = None
+    if not (simple and all(not cell or is_plain(cell, dates=dates) for cell in cells)):
+        number = len(values) * len(cells)
+        if number > _MOST_CELLS:
+            raise InputError(
+                f"column {quoted(name)} has {len(values)} different values and {len(cells)} "
+                "different cells, too many to compare; leave it out, or generalise it more"
+            )
+        work.expect(_CELL * len(cells) + _VALUE * number, float(number))
+        table = fits(values, cells)
+        if above is not None:
+            table |= _below(values, cells, above)
+        if near:
+            table |= _close(name, values, cells, near)
     return ColumnCells(
         name=name,
         values=tuple(values),
@@ -320,14 +313,6 @@ def _hierarchy(
     return levels
 
 
-def _check_numbers(name: str, values: Sequence[str]) -> None:
-    if np.isnan(_numbers(values)).all():
-        raise InputError(
-            Argument("tolerance"),
-            f" is for {quoted(name)}, of which no value is a number; leave it out",
-        )
-
-
 def _below(
     values: Sequence[str], cells: Sequence[str], above: Mapping[str, frozenset[str]]
 ) -> Bools:
@@ -341,21 +326,24 @@ def _below(
     return table
 
 
-def _close(values: Sequence[str], cells: Sequence[str], near: float) -> Bools:
+def _close(name: str, values: Sequence[str], cells: Sequence[str], near: float) -> Bools:
     """Value by cell, whether both are numbers that are no further apart."""
-    first, second = _numbers(values), _numbers(cells)
+    first, second = (_numbers(texts) for texts in (values, cells))
+    if np.isnan(first).all():
+        raise InputError(
+            Argument("tolerance"),
+            f" is for {quoted(name)}, of which no value is a number; leave it out",
+        )
     with np.errstate(invalid="ignore"):
         return np.abs(first[:, None] - second[None, :]) <= near * (1 + 1e-12)
 
 
 def _numbers(texts: Sequence[str]) -> Floats:
-    def number(text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            return math.nan
-
-    return np.array([number(text) for text in texts])
+    numbers = np.full(len(texts), math.nan)
+    for at, text in enumerate(texts):
+        with suppress(ValueError):
+            numbers[at] = float(text)
+    return numbers
 
 
 def _coded(column: pl.Series, unknown: frozenset[str]) -> tuple[Ints, list[str]]:
