@@ -243,5 +243,4 @@ def _named(names: tuple[object, ...], codes: Codes, before: int, after: int) -> 
     import polars as pl
 
     values = pl.Series([str(name) for name in names]).gather(codes)
-    gaps = (pl.Series([None] * gap, dtype=pl.String) for gap in (before, after))
-    return pl.concat([next(gaps), values, next(gaps)])
+    return pl.concat([values.clear(before), values, values.clear(after)])

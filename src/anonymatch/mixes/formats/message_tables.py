@@ -298,21 +298,21 @@ def _check_flags(came: _LogSide, left: _LogSide, truth: Ints) -> None:
 
 def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
     """The column of times: seconds, or date-times if the log had these."""
+    places = 6
     if messages.origin:
         exact = [nanoseconds_of(time, messages.origin) for time in times.tolist()]
         if messages.dates is None:
             return [decimal_text(one) for one in exact]
-        fine = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
-        if not text:
-            return fine.dt.replace_time_zone("UTC") if messages.dates == "UTC" else fine
+        moments = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
         places = 9 if any(one % 1000 for one in exact) else 6
-        return fine.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f" + "Z" * (messages.dates == "UTC"))
-    if messages.dates is None:
+    elif messages.dates is None:
         return times
-    whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
-    if not text:
-        return whole.dt.replace_time_zone("UTC") if messages.dates == "UTC" else whole
-    return whole.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f" + "Z" * (messages.dates == "UTC"))
+    else:
+        moments = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
+    if text:
+        zone = "Z" * (messages.dates == "UTC")
+        return moments.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f{zone}")
+    return moments.dt.replace_time_zone("UTC") if messages.dates == "UTC" else moments
 
 
 def frame_of(messages: Messages, suffix: str) -> pl.DataFrame:
@@ -331,19 +331,18 @@ def frame_of(messages: Messages, suffix: str) -> pl.DataFrame:
         ("behaviour", messages.receivers, came, 0),
     ):
         named = names_of(names, noun, text=text)
-        gaps = (pl.Series(noun, [None] * gap, dtype=named.dtype) for gap in (before, after))
-        columns[noun] = pl.concat([next(gaps), named, next(gaps)])
+        columns[noun] = pl.concat([named.clear(before), named, named.clear(after)])
     if messages.truth is not None:
         known = np.flatnonzero(messages.truth >= 0)
         numbers = np.zeros(came + left, dtype=np.int64)
         numbers[known] = numbers[came + messages.truth[known]] = known + 1
         columns["message"] = pl.Series(numbers).replace(0, None)
-    for name, flags, begin in (("cover", messages.cover, came), ("lost", messages.lost, 0)):
+    for name, flags, before, after in (
+        ("cover", messages.cover, came, 0),
+        ("lost", messages.lost, 0, left),
+    ):
         if flags is not None:
-            whole = np.zeros(came + left, dtype=np.bool_)
-            whole[begin : begin + len(flags)] = flags
-            marked = np.zeros(came + left, dtype=np.bool_)
-            marked[begin : begin + len(flags)] = True
-            columns[name] = pl.select(pl.when(pl.Series(marked)).then(pl.Series(whole))).to_series()
+            marked = pl.Series(flags)
+            columns[name] = pl.concat([marked.clear(before), marked, marked.clear(after)])
     order = np.argsort(times, kind="stable")
     return pl.DataFrame(columns)[order]

@@ -22,7 +22,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,6 +62,10 @@ _COLUMNS = Columns(
     MESSAGE,
     *FLAGS,
 )
+
+
+_CONDITIONS = ("loss", "cover_rate", "loop_rate", "inside_at_start", "since", "until", "drained")
+_OPTIONS = (*_CONDITIONS, "corrupt", "unit", "columns", "cover_visible", "whole_log")
 
 
 def read_network(
@@ -252,22 +256,8 @@ def _open(
     except InputError as error:
         raise (error.about(path) if options.law is None else error) from None
     assert options.law is not None
-    return read_network(
-        path,
-        options.law,
-        loss=options.loss,
-        cover_rate=options.cover_rate,
-        loop_rate=options.loop_rate,
-        inside_at_start=options.inside_at_start,
-        since=options.since,
-        until=options.until,
-        drained=options.drained,
-        corrupt=options.corrupt,
-        unit=options.unit,
-        columns=options.columns,
-        cover_visible=options.cover_visible,
-        whole_log=options.whole_log,
-    )
+    given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
+    return read_network(path, options.law, **given)
 
 
 FORMAT: SourceFormat = SourceFormat(

@@ -444,6 +444,9 @@ def _people_of_no_row(release: Release) -> tuple[str, ...]:
     return (f"{several(alone, 'person', 'people')} {verb} no row.",)
 
 
+_OPTIONS = ("identifiers", "sensitive", "name", "hierarchies", "tolerance", "missing")
+
+
 def require_original(path: Path, options: ReadOptions) -> PathLike:
     """The table before release; InputError where it is not told."""
     if options.original is None:
@@ -461,18 +464,8 @@ def open_released(
     early: Callable[[Release], None] | None = None,
 ) -> Observation:
     """Read a released table as options say."""
-    return read_released(
-        require_original(path, options),
-        path,
-        identifiers=options.identifiers,
-        sensitive=options.sensitive,
-        name=options.name,
-        hierarchies=options.hierarchies,
-        tolerance=options.tolerance,
-        missing=options.missing,
-        budget=budget,
-        early=early,
-    )
+    given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
+    return read_released(require_original(path, options), path, budget=budget, early=early, **given)
 
 
 FORMAT: SourceFormat = SourceFormat(
