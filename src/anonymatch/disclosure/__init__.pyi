@@ -40,6 +40,9 @@ from anonymatch.disclosure.logs.round_log import (
 from anonymatch.disclosure.logs.timed_rounds import (
     rounds_of_messages as rounds_of_messages,
 )
+from anonymatch.disclosure.options import (
+    RoundsOptions as RoundsOptions,
+)
 from anonymatch.disclosure.posterior import (
     Profiles as Profiles,
 )

@@ -1,5 +1,8 @@
 """Ring signatures: files of rings and their ages."""
 
+from anonymatch.rings.options import (
+    RingOptions as RingOptions,
+)
 from anonymatch.rings.ring_ages import (
     AGE_LAWS as AGE_LAWS,
 )

@@ -23,7 +23,7 @@ from anonymatch.tables.reading import released
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
 __all__ = ["LINKED", "LOGS", "SOURCES", "SOURCE_FORMATS", "SourceFormat"]

@@ -38,7 +38,7 @@ from anonymatch.mixes.reading.hints import unit_gap, unit_hint
 from anonymatch.tabular import write_table
 
 if TYPE_CHECKING:
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
 
 _MOST_BYTES = 1 << 20  # beyond, polars is faster, its import included
 _COARSE = 2.0**20  # seconds below which float64 holds less than a nanosecond

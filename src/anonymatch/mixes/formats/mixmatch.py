@@ -47,7 +47,7 @@ from anonymatch.mixes.logs.observation import FLOWS, Observation
 from anonymatch.tabular import Source, about, as_object, check_memory, load_json, reading
 
 if TYPE_CHECKING:
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
 FLOW_PAIR = "flowpair.json"

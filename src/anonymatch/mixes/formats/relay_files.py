@@ -34,7 +34,7 @@ from anonymatch.tabular import Source, as_name, as_object, load_json, reading
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
 
 _KEYS = {"links", "relays", "entries", "exits", "length", "repeat", "bandwidth", "truth"}
 

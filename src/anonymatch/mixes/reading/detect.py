@@ -36,8 +36,8 @@ from anonymatch.mixes.laws import Law, LawGuess, check_law, law_examples
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.options import ReadOptions
 from anonymatch.mixes.reading.hints import guess_log_law, hinting, law_notes
-from anonymatch.mixes.reading.reading import ReadOptions
 from anonymatch.rings import RingSet, has_ring_columns, has_ring_names, read_rings
 from anonymatch.running import Budget
 from anonymatch.tables import (
@@ -108,7 +108,7 @@ def open_observation(
     >>> observation.source, observation.graph
     ('window law, 1 to 3 s', Graph(2 users, 2 behaviours, 3 edges))
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     _check_used(kind, file, options)
@@ -235,7 +235,7 @@ def first_look(
     >>> look.kind, look.messages, look.needs_law
     ('messages', Messages(2 in, 2 out, 0 to 4 s), True)
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     source = SOURCE_FORMATS[kind]

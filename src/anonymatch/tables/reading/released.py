@@ -444,7 +444,7 @@ def _people_of_no_row(release: Release) -> tuple[str, ...]:
     return (f"{several(alone, 'person', 'people')} {verb} no row.",)
 
 
-_OPTIONS = ("identifiers", "sensitive", "name", "hierarchies", "tolerance", "missing")
+_OPTIONS = ("sensitive", "name", "hierarchies", "tolerance", "missing")
 
 
 def require_original(path: Path, options: ReadOptions) -> PathLike:
@@ -465,7 +465,14 @@ def open_released(
 ) -> Observation:
     """Read a released table as options say."""
     given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
-    return read_released(require_original(path, options), path, budget=budget, early=early, **given)
+    return read_released(
+        require_original(path, options),
+        path,
+        identifiers=options.quasi_identifiers,
+        budget=budget,
+        early=early,
+        **given,
+    )
 
 
 FORMAT: SourceFormat = SourceFormat(

@@ -146,9 +146,9 @@ def choose_columns(
     shared = [column for column in people.columns if column in rows.columns and column != named]
     left_out: list[str] = []
     if identifiers is not None:
-        chosen = [spelled(one, people.columns) for one in _list(identifiers, "identifiers")]
+        chosen = [spelled(one, people.columns) for one in _list(identifiers, "quasi_identifiers")]
         if not chosen:
-            raise InputError(Argument("identifiers"), " is empty; name at least one column")
+            raise InputError(Argument("quasi_identifiers"), " is empty; name at least one column")
         for column in chosen:
             _require(people, column, "original")
             _require(rows, column, "released")
@@ -162,7 +162,7 @@ def choose_columns(
             raise InputError(
                 "the tables share no column that could identify; give both the same names of "
                 "columns, or say which with ",
-                Argument("identifiers", ...),
+                Argument("quasi_identifiers", ...),
             )
     if told_sensitive is None:
         only_released = [column for column in rows.columns if column not in people.columns]
