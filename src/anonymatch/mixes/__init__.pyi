@@ -230,18 +230,18 @@ from anonymatch.mixes.solvers.offers import (
     explain_solvers as explain_solvers,
     solve as solve,
 )
+from anonymatch.mixes.solvers.wide.bands import (
+    LinkBand as LinkBand,
+    WideBand as WideBand,
+)
 from anonymatch.mixes.solvers.wide.link_estimate import (
     LINKS_CONFIDENCE as LINKS_CONFIDENCE,
     LinksEstimate as LinksEstimate,
 )
-from anonymatch.mixes.solvers.wide.wide_band import (
+from anonymatch.mixes.solvers.wide.swap_chain import (
     BandEstimate as BandEstimate,
-    WideBand as WideBand,
     band_seconds as band_seconds,
     estimate_band as estimate_band,
-)
-from anonymatch.mixes.solvers.wide.wide_link_band import (
-    LinkBand as LinkBand,
 )
 from anonymatch.mixes.solvers.wide.wide_links import (
     estimate_links as estimate_links,

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Ints, offsets
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.graph import BlockTable, Graph, block_table
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,9 +102,9 @@ class Reduced:
         return SmallClasses(
             numbers,
             self.copies[numbers],
-            _offsets(users),
+            offsets(users),
             np.diff(table.behaviour_offsets)[first].astype(np.int64),
-            _offsets(degrees),
+            offsets(degrees),
             table.local_indices[edges],
             None if self.weights is None else self.weights[edges],
             np.zeros(len(numbers)) if self.weights is None else self.scales[numbers],
@@ -144,10 +143,6 @@ def concatenated_ranges(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> 
     ends = np.cumsum(lengths, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
-
-
-def _offsets(lengths: npt.NDArray[Any]) -> Ints:
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
 
 def _whole_weights(graph: Graph, table: BlockTable) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

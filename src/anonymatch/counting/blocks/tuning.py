@@ -247,7 +247,6 @@ class Limits:
 
     # ---- classes of twins (exact/classes, exact/class_sums)
     most_classes: int = 256  # of items, and of choosers for which an order is searched
-    class_operations: float = 2e7  # some seconds
     class_orders: int = 8  # that are searched, from as many classes
     class_states: int = 1 << 62
     class_least: float = 2.0**-500  # of values beside the largest

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise, zip_longest
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +94,7 @@ def banded(
     block: Block,
     chunk: Sequence[Any] | None,
     *,
-    runs: Runs,
+    runs: BandOrdering | LongBand,
     memory: float,
     otherwise: Callable[[], Solution],
     rounded: bool = False,
@@ -181,19 +181,20 @@ class BandOrdering:
 
     def count(self) -> BandResult:
         """The exact count."""
-        job = self._run(_native.BandTask.count_words, None, tuning().band_digit, 0.0)
+        job = self.run(_native.BandTask.count_words, None, tuning().band_digit)
         words = job.count_words().astype("<u8")
         return BandResult(int.from_bytes(words.tobytes(), "little"), math.nan, None)
 
     def real(self) -> BandResult | None:
         """The log of the count over doubles; None where weights spread too far."""
-        job = self._run(_native.BandTask.count_real, self.weights, tuning().band_real, 0.0)
+        job = self.run(_native.BandTask.count_real, self.weights, tuning().band_real)
         return None if job.failed else BandResult(None, _log(job), None)
 
     def probabilities(self, memory: float) -> BandResult | None:
         """All probabilities, in the order of the block's edges, and the log of the count."""
         retained = layers_limit(self.retained, memory)
-        job = self._run(_native.BandTask.edges, self.weights, tuning().band_probabilities, retained)
+        each = tuning().band_probabilities
+        job = self.run(_native.BandTask.edges, self.weights, each, memory=retained)
         return None if job.failed else BandResult(None, _log(job), self.by_edge(job.posteriors()))
 
     def by_edge(self, by_row: Floats) -> Floats:
@@ -204,26 +205,14 @@ class BandOrdering:
         values[self.order] = by_row
         return values
 
-    def _run(
-        self, task: _native.BandTask, weights: Floats | None, each: float, memory: float
+    def run(
+        self, task: _native.BandTask, weights: Floats | None, each: float, **limits: Any
     ) -> _native.Band:
-        job = _native.band_job(self.starts, self.stops, weights, task, memory=memory)
-        run_to_the_end(job, each)
+        """Run a job whose unit of work takes so many seconds, unless the work is cancelled."""
+        job = _native.band_job(self.starts, self.stops, weights, task, **limits)
+        while not job.run(CHUNK_SECONDS / each):
+            check_work()
         return job
-
-
-class Runs(Protocol):
-    """How a band is run: in one, or in stretches."""
-
-    def count(self) -> BandResult: ...
-    def real(self) -> BandResult | None: ...
-    def probabilities(self, memory: float) -> BandResult | None: ...
-
-
-def run_to_the_end(job: _native.Band, each: float) -> None:
-    """Run a job whose unit of work takes so many seconds, unless the work shall end."""
-    while not job.run(CHUNK_SECONDS / each):
-        check_work()
 
 
 def layers_limit(least: float, memory: float) -> float:
@@ -362,8 +351,12 @@ class _Passes(NamedTuple):
 
 
 class LongBand:
-    """A band whose stretches run as chunks of an effort; answers as :class:`BandOrdering` gives
-    them.
+    """A band whose stretches run as chunks; answers as :class:`BandOrdering` gives them.
+
+    A pass along the rows needs the layer before it, so two are under way at a time, one from each
+    end. Where they meet they give the count. If both go on, every border between two stretches has
+    the ways before and the ways after it, and the probabilities of each stretch need nothing but
+    these two layers.
     """
 
     def __init__(self, plan: BandOrdering, memory: float, effort: Execution) -> None:
@@ -568,16 +561,8 @@ def _log_met(before: _Layer, after: _Layer) -> float:
 def _digits(
     plan: Shared[BandOrdering], back: bool, first: int, last: int, layer: Words
 ) -> tuple[Words, int]:
-    band, task = plan.get(), _native.BandTask
-    job = _native.band_job(
-        band.starts,
-        band.stops,
-        None,
-        task.back_words if back else task.forward_words,
-        rows=(first, last),
-        digits=layer,
-    )
-    run_to_the_end(job, tuning().band_digit)
+    task = _native.BandTask.back_words if back else _native.BandTask.forward_words
+    job = plan.get().run(task, None, tuning().band_digit, rows=(first, last), digits=layer)
     return job.digits(), 0
 
 
@@ -585,16 +570,9 @@ def _doubles(
     plan: Shared[BandOrdering], back: bool, first: int, last: int, layer: Floats
 ) -> tuple[Floats, int] | None:
     band, task = plan.get(), _native.BandTask
-    job = _native.band_job(
-        band.starts,
-        band.stops,
-        band.weights,
-        task.back_real if back else task.forward_real,
-        rows=(first, last),
-        before=None if back else layer,
-        after=layer if back else None,
-    )
-    run_to_the_end(job, tuning().band_real)
+    side = {"after" if back else "before": layer}
+    task_of_side = task.back_real if back else task.forward_real
+    job = band.run(task_of_side, band.weights, tuning().band_real, rows=(first, last), **side)
     return None if job.failed else job.layer()
 
 
@@ -606,16 +584,7 @@ def _probabilities(
     before: Floats,
     after: Floats,
 ) -> Floats | None:
-    band = plan.get()
-    job = _native.band_job(
-        band.starts,
-        band.stops,
-        band.weights,
-        _native.BandTask.edges,
-        memory=retained,
-        rows=(first, last),
-        before=before,
-        after=after,
-    )
-    run_to_the_end(job, tuning().band_real)
+    band, task, each = plan.get(), _native.BandTask.edges, tuning().band_real
+    layers = {"before": before, "after": after}
+    job = band.run(task, band.weights, each, memory=retained, rows=(first, last), **layers)
     return None if job.failed else job.posteriors()

@@ -195,12 +195,6 @@ def _real(value: Any, divisor: int, exponent: int) -> float:
     return math.ldexp(value / divisor, exponent)
 
 
-def by_classes(block: Block, *, limit: float = LIMITS.class_operations) -> TwinCounts | None:
-    """Count by classes of twins, if there are any and it is predicted to stay within ``limit``."""
-    plan = plan_classes(block)
-    return None if plan is None or plan.operations > limit else plan.solve()
-
-
 def plan_classes(block: Block) -> ClassPlan | None:
     """The classes of twins and the predicted cost of counting by them; None without twins."""
     twins = find_twins(block)

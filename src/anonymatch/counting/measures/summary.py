@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -220,8 +220,8 @@ def metrics(
     if messages is not None and not (isinstance(messages, tuple | list) and len(messages) == 2):
         raise InputError("messages must be a pair: who sent each message, who received each")
     require_matching(graph)
-    watched = None if progress is None else _Stages(progress)
-    work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
+    allowance = Budget.of(budget)
+    work = _Work(graph, progress, method=method, budget=allowance, seed=seed, executor=executor)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
     weight = work.count(graph) if graph.weighted else support
     known = work.probabilities()
@@ -238,7 +238,7 @@ def metrics(
             graph,
             *messages,
             entropy_of=work.entropy,
-            budget=work.budget,
+            budget=allowance,
             effort=Execution(progress=work.progress()),
         )
         figures["message_bits"] = classes.entropy.divided(LN2)
@@ -253,14 +253,6 @@ def metrics(
         messages=classes,
         confidence=work.confidence,
     )
-
-
-class _Keywords(TypedDict):
-    method: str
-    budget: Budget
-    seed: int | None
-    executor: Executor | None
-    progress: Progress | None
 
 
 class _Stages:
@@ -283,44 +275,28 @@ class _Stages:
 class _Work:
     """Counts and probabilities that measures are made of, all with the caller's settings."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        method: str,
-        budget: Budget,
-        seed: int | None,
-        executor: Executor | None,
-        stages: _Stages | None,
-    ) -> None:
-        self.graph, self.method, self.budget, self.seed = graph, method, budget, seed
-        self.executor, self._stages = executor, stages
+    def __init__(self, graph: Graph, progress: Progress | None, **settings: Any) -> None:
+        self.graph, self._settings = graph, settings
+        self._stages = None if progress is None else _Stages(progress)
         self.confidence = 1.0
 
     def progress(self) -> Progress | None:
         return None if self._stages is None else self._stages.stage()
 
     def count(self, graph: Graph) -> Count:
-        return self._sure(count(graph, **self._keywords()))
+        return self._sure(count(graph, **self._settings, progress=self.progress()))
 
     def posterior(self, graph: Graph) -> Posterior:
-        return self._sure(posterior(graph, **self._keywords()))
+        return self._sure(posterior(graph, **self._settings, progress=self.progress()))
 
     def probabilities(self) -> Posterior:
-        """Probabilities of all edges; NaN in blocks that the budget does not reach by any
-        method.
-        """
+        """Probabilities of all edges; NaN in blocks that no method reaches within the budget."""
         try:
             return self.posterior(self.graph)
         except BudgetError:
-            return self._sure(
-                known_posterior(
-                    self.graph,
-                    budget=self.budget,
-                    seed=self.seed,
-                    executor=self.executor,
-                    progress=self.progress(),
-                )
-            )
+            settings = {k: v for k, v in self._settings.items() if k != "method"}
+            known = known_posterior(self.graph, **settings, progress=self.progress())
+            return self._sure(known)
 
     def entropy(self, graph: Graph) -> Interval:
         """Entropy of the matchings of a part of the graph, in nats."""
@@ -337,15 +313,6 @@ class _Work:
         """An answer, after taking note of how sure it is."""
         self.confidence = min(self.confidence, answer.confidence)
         return answer
-
-    def _keywords(self) -> _Keywords:
-        return {
-            "method": self.method,
-            "budget": self.budget,
-            "seed": self.seed,
-            "executor": self.executor,
-            "progress": self.progress(),
-        }
 
 
 def _system(

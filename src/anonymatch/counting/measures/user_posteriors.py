@@ -27,20 +27,12 @@ def user_figures(
 ) -> UserFigures:
     """Figures of all users from the probabilities of all edges.
 
-    Parameters
-    ----------
-    graph : Graph
-        With a perfect matching.
-    probabilities : array
-        One an edge, in the graph's order; NaN for all edges of a user if they are not known.
-    error : float or array
-        Bound on the error of each: one for all, or one an edge.
-    alike : int
-        So many of the last behaviours are places for lost messages, which nobody tells apart. All
-        figures but `probability` and `shannon_all` are then given that a message departed.
-    entropy_errors : array, optional
-        Standard errors of the users' Shannon entropies in bits, to first order, where ``error`` is
-        twice the standard error of each edge; NaN where they are not known.
+    Probabilities are in the order of the graph's edges, NaN for all edges of a user if they are not
+    known; ``error`` bounds the error of all, or of each. The last ``alike`` behaviours are places
+    for lost messages, which nobody tells apart. All figures but `probability` and `shannon_all` are
+    then given that a message departed. ``entropy_errors``: standard errors of the users' Shannon
+    entropies in bits, to first order, where ``error`` is twice the standard error of each edge; NaN
+    where they are not known.
 
     References
     ----------

@@ -110,68 +110,35 @@ def _moved(figures: Range, values: Floats) -> npt.NDArray[np.float32] | None:
 class UserFigures:
     """Figures of all users, as arrays in their order. Entropies are in bits.
 
-    Attributes
-    ----------
-    users, behaviours : sequence
-        Names.
-    degree : array
-        Behaviours that the user may have done, taken alone: the candidate set.
-    allowed : array
-        Those that some perfect matching gives the user.
-    shannon, renyi2, min_entropy : Range
-        Entropies of the user's posterior.
-    effective : Range
-        Effective set size: 2 to the Shannon entropy.
-    probability : Range
-        Probability that the attacker's best guess is right; `surest` is given that it departed.
-    guess : array
-        Index of the behaviour that is the best guess; -1 where probabilities are not known, and
-        `LOST` where nothing that came out can be the message.
-    departed, lost, inside : array or None
-        Probabilities of what became of each message, where a log leaves that open. `shannon` and
-        what follows from it are then given that it departed.
-    shannon_all : Range or None
-        Entropy over departures, lost and inside, where those are open.
-    edge : array of bool or None
-        Messages so near to an end of the log that their figures say little about the system.
-    guesses : Range or None
-        Guessing entropy: how many guesses it takes on average, the likeliest first, until the right
-        one is named. None where that is not known; NaN, ends too, where only some were computed.
-    mean_shannon : Interval or None
-        The mean of `shannon` over the counted users, where it is known more closely than each.
-    mean_min_entropy : Interval or None
-        The same of `min_entropy`.
-    given_departed : Range or None
-        `surest`, where it is known better than as the quotient of two estimates.
-    present : array or None
-        Of a released table with fewer rows than people: the probability of each person to be in the
-        release, 1.0 only where that is certain. All other figures include that a person may be
-        absent, which is one more outcome of entropies and guesses.
-    weights : array or None
-        For how many users each stands, where not all were looked at: 1 for those that were taken
-        on purpose, more for those that were drawn.
+    Where a log leaves open what became of a message, `shannon` and what follows from it are given
+    that the message departed. In a released table with fewer rows than people, all figures include
+    that a person may be absent, which is one more outcome of entropies and guesses.
     """
 
-    users: Sequence[Hashable]
+    users: Sequence[Hashable]  # names
     behaviours: Sequence[Hashable]
-    degree: Ints
-    allowed: Ints
-    shannon: Range
+    degree: Ints  # candidate set: behaviours that the user may have done, taken alone
+    allowed: Ints  # those that some perfect matching gives the user
+    shannon: Range  # entropies of the user's posterior
     renyi2: Range
     min_entropy: Range
-    effective: Range
-    probability: Range
-    guess: Ints
-    departed: Floats | None = None
+    effective: Range  # effective set size: 2 to the Shannon entropy
+    probability: Range  # that the best guess is right; `surest` is given that it departed
+    guess: Ints  # index of the best guess; -1: not known, `LOST`: nothing that came out can be it
+    departed: Floats | None = None  # probabilities of what became of each message, if open
     lost: Floats | None = None
     inside: Floats | None = None
-    shannon_all: Range | None = None
-    edge: Bools | None = None
+    shannon_all: Range | None = None  # entropy over departures, lost and inside, if open
+    edge: Bools | None = None  # messages so near to an end of the log that figures say little
+    # Guessing entropy: guesses on average, the likeliest first, until the right one is named. NaN,
+    # ends too, where only some were computed.
     guesses: Range | None = None
-    mean_shannon: Interval | None = None
+    mean_shannon: Interval | None = None  # over counted users, where known more closely than each
     mean_min_entropy: Interval | None = None
-    given_departed: Range | None = None
-    present: Floats | None = None
+    given_departed: Range | None = None  # `surest`, if known better than as a quotient of estimates
+    present: Floats | None = None  # probability to be in the release; 1.0 only if that is certain
+    # For how many users each stands, where not all were looked at: 1 for those that were taken on
+    # purpose, more for those that were drawn.
     weights: Floats | None = None
 
     def __repr__(self) -> str:

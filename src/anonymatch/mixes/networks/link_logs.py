@@ -54,22 +54,10 @@ def observe_links(
 ) -> Observation:
     """What an attacker knows who sees every link, and what corrupt mixes do.
 
-    Parameters
-    ----------
-    rows : LinkRows
-    law : Law or None
-        Of all mixes; None if they choose uniformly among those inside.
-    source : str
-        Where it comes from, for people.
-    given : LinkConditions, optional
-        Delays, losses, cover traffic and ends that the user gives.
-    corrupt : iterable of str
-        Mixes that tell the attacker which packet is which.
-    cover_visible : bool
-        Whether the attacker can tell what is flagged from messages: then it is left out.
-    whole_log : bool
-        Whether messages near the ends of the log count as all others.
-    notes : sequence of str
+    The law is that of all mixes; None if they choose uniformly among those inside. ``corrupt``
+    mixes tell the attacker which packet is which. If ``cover_visible``, the attacker can tell
+    flagged packets from messages: they are left out. With ``whole_log`` messages near the ends of
+    the log count as all others.
     """
     if cover_visible:
         none = np.zeros(len(rows.sent), dtype=np.bool_)

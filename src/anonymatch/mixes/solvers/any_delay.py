@@ -26,8 +26,8 @@ from anonymatch.mixes.solvers.links import (
     ReceiverFigures,
     two_outcomes,
 )
+from anonymatch.mixes.solvers.wide.bands import LinkBand
 from anonymatch.mixes.solvers.wide.link_estimate import LINKS_CONFIDENCE, LinksEstimate
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
 from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits, links_cost
 from anonymatch.running import Budget, Execution
 

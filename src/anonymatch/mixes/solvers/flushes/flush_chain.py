@@ -94,20 +94,9 @@ def flush_figures(
 ) -> LinkFigures:
     """What a log says about which message out each message in is.
 
-    Parameters
-    ----------
-    law : law of a flush mix
-        Such as ``Timed(60)``, ``Pool(100, 10)`` or ``Binomial(60, 0.5)``.
-    arrivals, departures : arrays of times, in any order
-        Figures are in the order given.
-    channel : Channel
-        Losses, cover traffic, and from when to when the log was kept.
-    dummies : {"exit", "pool"}
-        Where cover traffic comes in.
-    budget : float or Budget, optional
-        Work that is predicted to need more is refused.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
+    Times may be in any order, which figures keep. ``dummies`` says where cover traffic comes in.
+    Work that is predicted to need more than the budget is refused. ``asked`` has a departure by
+    message whose probability is wanted; -1 for none.
 
     Notes
     -----

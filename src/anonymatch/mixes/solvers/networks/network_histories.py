@@ -65,18 +65,10 @@ def network_joint(
 ) -> NetworkJoint:
     """Joint figures of all packets, cover included.
 
-    Parameters
-    ----------
-    network : LinkedNetwork
-    entropies : array, optional
-        Of the matching of each mix, in bits, if histories are not equally likely; the log is then
-        one part, unless it is small.
-    own : array, optional
-        Own bits of every packet, with those to be still inside, in the order of their entry; None
-        if some are not known.
-    weigh : function, optional
-        Of a packet that arrives at a mix at one event and leaves it at another, if histories are
-        not equally likely.
+    If histories are not equally likely, ``entropies`` are those of the matching of each mix in
+    bits, and ``weigh`` is for a packet that arrives at a mix at one event and leaves it at another;
+    the log is then one part, unless it is small. ``own`` are own bits of every packet, with those
+    to be still inside, in the order of their entry; None if some are not known.
     """
     events, inside = network.events, network.inside
     enters, exits = events.from_ == _native.OUTSIDE, events.to == _native.OUTSIDE

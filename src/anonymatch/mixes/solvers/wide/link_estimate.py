@@ -12,9 +12,8 @@ from anonymatch._native import LINK_CHAIN_LANES, LinkRecord, LinkRows
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, shrunk
+from anonymatch.mixes.solvers.wide.bands import LinkBand, corrected_entropy, shares_at
 from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, LinkIntegral, ToldNumber
-from anonymatch.mixes.solvers.wide.wide_band import shares_at
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, T_LANES, replica_mean
 
 _LN2 = math.log(2.0)
@@ -227,19 +226,17 @@ def _row_figures(
     departed = 1.0 - alone.value
     some = degrees > 0
     sure = degrees <= 1
-    narrow = np.exp2(-rows.shannon)
     weights = np.where(counted, departed, 0.0)
     total = max(float(weights.sum()), 1e-300)
-    offset = max(float(weights @ rows.shannon) / total - own.value, 0.0)
-    scale = offset / max(float(weights @ narrow) / total, 1e-300)
-    shift = np.minimum(scale * narrow, rows.shannon / 2)
-    most = np.log2(np.maximum(degrees, 1))
-    renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
-    uneven = np.sqrt(np.maximum(rows.shannon - renyi, 0.0) * 2.0 / _LN2)
-    relative = math.sqrt(2.0 * _LN2 * divergence)
-    slack = shift + _half(own) + 3.0 * divergence + 2.0 * relative * uneven
-    slack = np.where(sure, 0.0, slack)
-    shannon = np.clip(rows.shannon - shift, 0.0, most)
+    shannon, slack, most = corrected_entropy(
+        rows.shannon,
+        rows.collision,
+        degrees,
+        lambda values: float(weights @ values) / total,
+        own=own.value,
+        half=_half(own),
+        divergence=divergence,
+    )
     top = job.top()
     share = _guess_shares(job)
     best = shrunk(
@@ -267,7 +264,7 @@ def _row_figures(
     )
     largest = np.where(sure, 1.0, np.clip(top.largest, least, 1.0))
     bits = _mean_min_entropy(given, largest, errors, weights)
-    off = np.where(sure, 0.0, np.minimum(5.0 * relative, 0.9))
+    off = np.where(sure, 0.0, min(5.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
     guesses = np.maximum(rows.guessing, 1.0)
     return _RowFigures(
         shannon=Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most)),
