@@ -151,6 +151,29 @@ def two_outcomes(share: Floats) -> Floats:
     return np.where(sure, 0.0, entropy_terms(inner) + entropy_terms(1 - inner))
 
 
+def unseen_bits(part: Floats, unseen: Floats) -> float:
+    """Bits of which messages that were not seen again are of one kind: lost, or still inside."""
+    return float((unseen * two_outcomes(part / np.maximum(unseen, 1e-300))).sum())
+
+
+def log_binomial(n: int, k: int) -> float:
+    """Natural log of in how many ways k of n are chosen."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def nobody_inside(at: int, departures: int) -> InputError:
+    """That no message inside can be departure ``at``, counted from 0."""
+    return InputError(
+        f"departure {at + 1} of {departures}: nobody is inside who can have sent it; "
+        "allow for cover traffic: give ",
+        Argument("cover_rate"),
+        " or ",
+        Argument("cover"),
+        ", or for messages inside when the log begins: ",
+        Argument("inside_at_start"),
+    )
+
+
 def check_start(channel: Channel) -> Channel:
     """The channel without a number of cover messages, if some are inside at the beginning.
 

@@ -35,8 +35,10 @@ from anonymatch.mixes.solvers.links import (
     early_weights,
     entropy_slack,
     guesses_within,
+    log_binomial,
+    nobody_inside,
     taken_as_mean,
-    two_outcomes,
+    unseen_bits,
     with_tilt,
 )
 from anonymatch.running import Execution
@@ -175,7 +177,7 @@ class HiddenLog:
             log += math.lgamma(channel.cover + 1) - channel.cover * math.log(channel.cover)
         if channel.lost:
             size = len(self.arrivals)
-            log -= _log_binomial(size, channel.lost)
+            log -= log_binomial(size, channel.lost)
             log -= channel.lost * math.log(self.loss) + (size - channel.lost) * math.log1p(
                 -self.loss
             )
@@ -209,16 +211,7 @@ def unexplained(log: HiddenLog, weights: EventWeights) -> InputError:
     inside -= np.cumsum(~spare) - 1
     wrong = np.flatnonzero((inside < 1) & ~spare)
     if len(wrong):
-        at = int(wrong[0])
-        return InputError(
-            f"departure {at + 1} of {len(log.departures)}: nobody is inside who can have sent it; "
-            "allow for cover traffic: give ",
-            Argument("cover_rate"),
-            " or ",
-            Argument("cover"),
-            ", or for messages inside when the log begins: ",
-            Argument("inside_at_start"),
-        )
+        return nobody_inside(int(wrong[0]), len(log.departures))
     return InputError(
         f"nothing explains {len(log.arrivals)} arrivals and {len(log.departures)} departures with "
         "these numbers of losses and cover; give rates (",
@@ -227,10 +220,6 @@ def unexplained(log: HiddenLog, weights: EventWeights) -> InputError:
         Argument("cover_rate"),
         ") or other numbers",
     )
-
-
-def _log_binomial(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 _LN2 = math.log(2.0)
@@ -287,7 +276,9 @@ def hidden_figures(
     """
     log = HiddenLog.of(arrivals, departures, mean, channel, real)
     check_numbers(log)
-    chosen = _chosen(receivers, len(log.departures))
+    chosen = None
+    if receivers is not None and len(log.departures):
+        chosen = np.asarray(receivers, dtype=np.int64)
     run = effort or Execution()
     wanted = None if asked is None else np.asarray(asked, dtype=np.int64)
     rows = _ChainRows(together, guessing_every, pairs, chosen, wanted)
@@ -331,25 +322,12 @@ def hidden_pairs(
 
     log = HiddenLog.of(arrivals, departures, mean, channel, None)
     check_numbers(log)
-    run, weights, events = effort or Execution(), log.weights(), log.events
-    size = len(log.arrivals)
-    counted = log.counted()
-    chain = _native.hidden_chain_job(
-        events.arrival,
-        events.spread(np.full(size, weights.delivered), weights.real),
-        events.spread(np.full(size, weights.lost), weights.cover),
-        events.gap,
-        end_inside=log.end_inside,
-        counted=counted[0],
-        number=counted[1],
-        cut=_CUTS[1],
-        sparse=True,
+    weights, size = log.weights(), len(log.arrivals)
+    figures, _ = run_chain(
+        log, weights, effort or Execution(), counted=log.counted(), cut=_CUTS[1], sparse=True
     )
-    while chain.advance(_STEP):
-        run.stop.check()
-    if chain.stuck() >= 0 or chain.log_evidence() == -math.inf:
+    if figures is None:
         raise unexplained(log, weights)
-    figures = chain.figures()
     rows = np.repeat(np.arange(size)[::-1], figures.entries[::-1])
     matrix = csr_array(
         (np.array(figures.entry_value), (rows, np.array(figures.entry_column))),
@@ -368,12 +346,6 @@ class _ChainRows(NamedTuple):
     asked: Ints | None = None
 
 
-def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
-    if receivers is None or not size:
-        return None
-    return np.asarray(receivers, dtype=np.int64)
-
-
 def run_chain(
     log: HiddenLog,
     weights: EventWeights,
@@ -382,12 +354,13 @@ def run_chain(
     counted: tuple[Counted, int] = NOTHING_COUNTED,
     cut: float = _CUTS[0],
     rows: _ChainRows | None = None,
+    sparse: bool = False,
     evidence_only: bool = False,
 ) -> tuple[HiddenFigures | None, float]:
     """The chain to its end, and the natural log of its evidence; None if nothing explains it."""
     events = log.events
     size = len(log.arrivals)
-    wanted = rows or _ChainRows(32, 0, False, None)
+    wanted, followed = rows or _ChainRows(32, 0, False, None), rows is not None or sparse
     chain = _native.hidden_chain_job(
         events.arrival,
         events.spread(np.full(size, weights.delivered), weights.real),
@@ -399,13 +372,14 @@ def run_chain(
         cut=cut,
         together=wanted.together,
         guessing_every=wanted.guessing_every,
-        rows=rows is not None,
+        rows=followed,
+        sparse=sparse,
         pairs=wanted.pairs,
         groups=wanted.groups,
         asked=wanted.asked,
     )
     last = len(events.arrival) * (1 if evidence_only else 2)
-    step, each = (_STEP, _ROW_SECONDS) if rows is not None else (_LONG_STEP, _EVENT_SECONDS)
+    step, each = (_STEP, _ROW_SECONDS) if followed else (_LONG_STEP, _EVENT_SECONDS)
     effort.expect(last * each)
     done = 0
     while chain.advance(step) and chain.done() < last:
@@ -514,7 +488,13 @@ def _figures(
         guessing=guesses_within(figures.guessing, error, figures.allowed)
         if len(figures.guessing)
         else None,
-        receivers=None if rows.groups is None else _receivers(figures),
+        receivers=None
+        if rows.groups is None
+        else ReceiverFigures(
+            shannon=figures.group_shannon,
+            probability=figures.group_probability,
+            guess=figures.group_guess.astype(np.int64),
+        ),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
         asked=None if rows.asked is None else figures.asked,
         early=early_probabilities(figures, weights) if log.channel.inside_at_start else None,
@@ -524,14 +504,6 @@ def _figures(
 def early_probabilities(figures: HiddenFigures, weights: EventWeights) -> Floats:
     """Of each departure, to have been inside when the log began."""
     return early_shares(1.0 - figures.real, weights.early, weights.cover)
-
-
-def _receivers(figures: HiddenFigures) -> ReceiverFigures:
-    return ReceiverFigures(
-        shannon=figures.group_shannon,
-        probability=figures.group_probability,
-        guess=figures.group_guess.astype(np.int64),
-    )
 
 
 def _link_bits(
@@ -547,8 +519,7 @@ def _link_bits(
         return joint
     unseen = figures.lost + figures.inside
     if channel.lost is not None or channel.cover is not None:
-        share = figures.inside / np.maximum(unseen, 1e-300)
-        apart = float((unseen * two_outcomes(share)).sum())
+        apart = unseen_bits(figures.inside, unseen)
         return Interval.between(max(joint.low - apart, 0.0), joint.high)
     departed = 1.0 - unseen
     delays = float((figures.real * log.departures).sum() - (departed * log.arrivals).sum())

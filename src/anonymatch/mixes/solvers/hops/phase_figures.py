@@ -44,7 +44,7 @@ from anonymatch.mixes.solvers.links import (
     early_shares,
     entropy_slack,
     guesses_within,
-    two_outcomes,
+    unseen_bits,
 )
 
 _LN2 = math.log(2.0)
@@ -105,7 +105,13 @@ def chain_figures(
         guessing=_guesses(rows, error)
         if samples
         else guesses_within(rows.guessing, error, rows.allowed),
-        receivers=None if log.receivers is None else _receivers(rows),
+        receivers=None
+        if log.receivers is None
+        else ReceiverFigures(
+            shannon=rows.group_shannon,
+            probability=rows.group_largest,
+            guess=rows.group_guess.astype(np.int64),
+        ),
         asked=None if log.asked is None else rows.asked,
         early=None if log.early is None else early_shares(1 - departing, log.early, log.nobodys),
         notes=notes if samples else (),
@@ -123,14 +129,6 @@ def _guesses(rows: PhaseRows, error: float) -> Range:
     slack = QUANTILE * spread + error * rows.allowed.astype(np.float64)
     low = np.maximum(rows.guessing - slack, 1.0)
     return Range(rows.guessing, low, rows.guessing_apart + slack)
-
-
-def _receivers(rows: PhaseRows) -> ReceiverFigures:
-    return ReceiverFigures(
-        shannon=rows.group_shannon,
-        probability=rows.group_largest,
-        guess=rows.group_guess.astype(np.int64),
-    )
 
 
 def _entropies(
@@ -163,7 +161,7 @@ def _entropies(
         return whole_joint, whole_joint
     if log.channel.lost:
         unseen = lost + rows.inside
-        apart = float((unseen * two_outcomes(lost / np.maximum(unseen, 1e-300))).sum())
+        apart = unseen_bits(lost, unseen)
         return whole_joint, Interval.between(max(whole_joint.low - apart, 0.0), most)
     return whole_joint, _mean(link, size, slack).clipped(0.0, most)
 

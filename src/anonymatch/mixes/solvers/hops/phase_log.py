@@ -15,7 +15,14 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.mixes.laws import HopLaw
-from anonymatch.mixes.solvers.links import Channel, LinkProblem, check_start, early_weights
+from anonymatch.mixes.solvers.links import (
+    Channel,
+    LinkProblem,
+    check_start,
+    early_weights,
+    log_binomial,
+    nobody_inside,
+)
 from anonymatch.running import Budget, Execution
 
 MOST_HOPS = PHASE_CHAIN_LARGEST
@@ -181,7 +188,7 @@ class PhaseLog:
         log, n = 0.0, len(self.arrivals)
         lost, cover = self.channel.lost, self.channel.cover
         if lost:
-            log += math.lgamma(n + 1) - math.lgamma(lost + 1) - math.lgamma(n - lost + 1)
+            log += log_binomial(n, lost)
             log += lost * math.log(self.loss) + (n - lost) * math.log1p(-self.loss)
         if cover:
             expected = self.cover * self.end
@@ -295,7 +302,7 @@ def check_explained(log: PhaseLog) -> None:
         )
         wrong = np.flatnonzero(before < np.arange(1, len(log.departures) + 1))
         if len(wrong):
-            raise _nobody(log, int(wrong[0]))
+            raise nobody_inside(int(wrong[0]), len(log.departures))
     inside = log.total_end
     known = log.numbers_known
     if inside < 0 and known:
@@ -319,18 +326,6 @@ def check_explained(log: PhaseLog) -> None:
             Argument("lost"),
             ")",
         )
-
-
-def _nobody(log: PhaseLog, at: int) -> InputError:
-    return InputError(
-        f"departure {at + 1} of {len(log.departures)}: nobody is inside who can have sent it; "
-        "allow for cover traffic: give ",
-        Argument("cover_rate"),
-        " or ",
-        Argument("cover"),
-        ", or for messages inside when the log begins: ",
-        Argument("inside_at_start"),
-    )
 
 
 def unexplained(log: PhaseLog) -> InputError:

@@ -125,6 +125,23 @@ def steps_cost(links: LinkedNetwork, rates: MixRates) -> tuple[float, float]:
     return float(seconds.sum()), float(memory.sum())
 
 
+class _Entries:
+    """Entries of the matrix of steps; a packet that is carried has one step."""
+
+    def __init__(self, links: LinkedNetwork) -> None:
+        carried = np.flatnonzero(links.events.before >= 0)
+        self._parts = [(links.events.before[carried], carried, np.ones(len(carried)))]
+
+    def add(self, rows: Ints, columns: Ints, values: Floats) -> None:
+        self._parts.append((rows, columns, values))
+
+    def matrix(self, size: int) -> csr_array:
+        from scipy.sparse import csr_array
+
+        rows, columns, values = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        return csr_array((values, (rows, columns)), shape=(size, size))
+
+
 class _Weights(NamedTuple):
     """Weights of the events of one mix, in units of its mean delay."""
 
@@ -188,14 +205,11 @@ def network_steps(
     links: LinkedNetwork, times: Floats, rates: MixRates, *, effort: Execution | None = None
 ) -> NetworkSteps | int:
     """Return the steps of all packets, or the number of a mix whose packets nothing explains."""
-    from scipy.sparse import csr_array
-
     run = effort or Execution()
     if rates.loops is not None:
         return _steps_with_loops(links, times, rates, rates.loops, run)
     number = len(times)
-    carried = np.flatnonzero(links.events.before >= 0)
-    rows, columns, values = [links.events.before[carried]], [carried], [np.ones(len(carried))]
+    entries = _Entries(links)
     lost, inside = np.zeros(number), np.zeros(number)
     bits, evidence, error = 0.0, 0.0, 0.0
     run.expect(2 * number * _SECONDS)
@@ -219,24 +233,20 @@ def network_steps(
             return one
         figures = chain.figures()
         arrivals, departures = mix.events[mix.arrival], mix.events[~mix.arrival]
-        rows.append(np.repeat(arrivals[::-1], figures.entries[::-1]))
-        columns.append(departures[figures.entry_column])
-        values.append(np.array(figures.entry_value))
+        values = np.array(figures.entry_value)
         lost[arrivals], inside[arrivals] = figures.lost, figures.inside
         if rates.absorbed is not None:  # a message is never absorbed
             drop = float(rates.loss[one])
             real = drop / max(drop + (1.0 - drop) * float(rates.absorbed[one]), 1e-300)
             kept = 1.0 - (1.0 - real) * lost[arrivals]
-            values[-1] /= np.repeat(kept[::-1], figures.entries[::-1])
+            values /= np.repeat(kept[::-1], figures.entries[::-1])
             lost[arrivals], inside[arrivals] = real * lost[arrivals] / kept, figures.inside / kept
+        senders = np.repeat(arrivals[::-1], figures.entries[::-1])
+        entries.add(senders, departures[figures.entry_column], values)
         bits += figures.joint_bits
         evidence += chain.log_evidence() + weights.constant
         error = max(error, figures.miss)
-    steps = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-        shape=(number, number),
-    )
-    return NetworkSteps(steps, lost, inside, bits, evidence, error)
+    return NetworkSteps(entries.matrix(number), lost, inside, bits, evidence, error)
 
 
 class _ClassMix:
@@ -306,8 +316,6 @@ def _steps_with_loops(
     links: LinkedNetwork, times: Floats, rates: MixRates, loops: LinkLoops, run: Execution
 ) -> NetworkSteps | int:
     """Return the steps of users' packets by belief propagation between the mixes."""
-    from scipy.sparse import csr_array
-
     events, number = links.events, len(times)
     packet = np.arange(number)  # the event at which the packet of an event left its last mix
     while len(way := np.flatnonzero(events.from_[packet] == _native.CARRIED)):
@@ -346,24 +354,20 @@ def _steps_with_loops(
             at = packet[mix.mix.events[inner]]
             likely = mix.likelihoods(figures)
             as_user[at], as_loop[at] = likely[0][inner], likely[1][inner]
-    carried = np.flatnonzero(events.before >= 0)
-    rows, columns, values = [events.before[carried]], [carried], [np.ones(len(carried))]
+    entries = _Entries(links)
     lost, inside = np.zeros(number), np.zeros(number)
     bits, evidence = 0.0, 0.0
     for one, mix in mixes.items():
         figures = solved(one, rows=True)
         arrivals = mix.mix.events[mix.mix.arrival]
-        rows.append(np.repeat(arrivals, figures.entries))
-        columns.append(mix.mix.events[figures.entry_event])
-        values.append(np.array(figures.entry_value))
+        values = np.array(figures.entry_value)
+        entries.add(
+            np.repeat(arrivals, figures.entries), mix.mix.events[figures.entry_event], values
+        )
         lost[arrivals], inside[arrivals] = figures.lost, figures.inside
         # The matching of a mix has at most the entropy of its rows together.
-        for part in (values[-1], figures.lost, figures.inside):
+        for part in (values, figures.lost, figures.inside):
             some = part[part > 0.0]
             bits -= float(some @ np.log2(some))
         evidence += figures.log_evidence
-    steps = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-        shape=(number, number),
-    )
-    return NetworkSteps(steps, lost, inside, bits, evidence, 0.0)
+    return NetworkSteps(entries.matrix(number), lost, inside, bits, evidence, 0.0)
