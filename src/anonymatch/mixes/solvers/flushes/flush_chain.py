@@ -49,13 +49,11 @@ from anonymatch.mixes.solvers.flushes.flush_states import (
 )
 from anonymatch.mixes.solvers.flushes.flush_table import AskedFlushes, FlushTable, entropy_of
 from anonymatch.mixes.solvers.flushes.known_numbers import known_numbers, known_totals
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
 from anonymatch.mixes.solvers.links import Channel, Dummies, LinkFigures, guesses_within
 from anonymatch.running import Budget
 
 _LN2 = math.log(2.0)
-_ROUNDING = 2.0**-50  # of each step of a chain
-_SECONDS_A_CELL, _SECONDS_A_ROUND, _COLUMNS = 4e-9, 4e-4, 48
-_MOST_PAIRS = 20_000_000
 
 
 class HasFlush(Protocol):
@@ -147,10 +145,10 @@ def flush_pairs(
     """
     problem = _Problem.of(law, arrivals, departures, channel, dummies, Budget.of(budget))
     n_in, n_out = len(problem.in_order), len(problem.out_order)
-    if n_in * n_out > _MOST_PAIRS:
+    if n_in * n_out > FLUSHES.most_pairs:
         raise InputError(
             f"{n_in} messages in and {n_out} out make {n_in * n_out} pairs, and at most "
-            f"{_MOST_PAIRS} are put into a matrix; take flush_figures"
+            f"{FLUSHES.most_pairs} are put into a matrix; take flush_figures"
         )
     rounds = problem.model.rounds
     table = FlushTable(rounds)
@@ -392,7 +390,10 @@ class _Problem:
 
 def _chain(model: FlushModel, row: Row, budget: Budget) -> tuple[Floats, Backward]:
     passed = forward(model)
-    seconds = passed.cells * _COLUMNS * _SECONDS_A_CELL + model.rounds.number * _SECONDS_A_ROUND
+    seconds = (
+        passed.cells * FLUSHES.chain_columns * FLUSHES.seconds_a_cell
+        + model.rounds.number * FLUSHES.seconds_a_round
+    )
     memory = 8.0 * max((len(b) * len(f) for b, f in zip(passed.before, passed.filled, strict=True)))
     if not budget.allows(seconds, memory * 8):
         flushes = several(model.rounds.number, "flush", "flushes")
@@ -405,7 +406,7 @@ def _chain(model: FlushModel, row: Row, budget: Budget) -> tuple[Floats, Backwar
 def _figures(problem: _Problem, table: FlushTable, solved: _Solved) -> LinkFigures:
     rounds = problem.model.rounds
     number, kind = problem.classes()
-    error = solved.cut + _ROUNDING * (table.longest + 8)
+    error = solved.cut + FLUSHES.chain_rounding * (table.longest + 8)
 
     def of_messages(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return _in_order(part[kind, number], problem.in_order)

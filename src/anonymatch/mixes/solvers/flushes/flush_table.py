@@ -13,9 +13,8 @@ from anonymatch.mixes.solvers.flushes.flush_rule import (
     FlushRounds,
 )
 from anonymatch.mixes.solvers.flushes.known_numbers import KnownNumbers
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
 
-_POSSIBLE = 1e-12  # probabilities above this count as allowed
-_TIE = 1e-12  # probabilities closer than this, relatively, are equal: the first is the guess
 _LN2 = math.log(2.0)
 
 
@@ -92,9 +91,9 @@ class FlushTable:
             self.shannon[here] = max(0.0, bits / departed + math.log2(departed))
             self.collision[here] = min(1.0, float((leaves * each).sum()) / departed**2)
             self.largest[here] = largest = min(1.0, float(each.max()))
-            self.later[here] = int(np.argmax(each >= largest * (1 - _TIE)))
+            self.later[here] = int(np.argmax(each >= largest * (1 - FLUSHES.table_tie)))
             self.guessing[here] = max(1.0, _mean_rank(leaves, each, left) / departed)
-        self.allowed[here] = int(left[each > _POSSIBLE].sum())
+        self.allowed[here] = int(left[each > FLUSHES.table_possible].sum())
         set_off = at < rounds.number and rounds.trigger[at] == BY_MESSAGE
         number = 1 if kind else int(rounds.entered[at]) - int(set_off)
         self.real[at:end] += number * leaves
@@ -113,7 +112,7 @@ class FlushTable:
         self.largest[:] = stay.largest
         self.guessing[:] = np.where(some, np.maximum(1.0, stay.ranks / departs), 1.0)
         self.later[:] = np.where(some, stay.guess - np.arange(len(stay.guess)), 0)
-        self.allowed[:] = plain.allowed(_POSSIBLE)
+        self.allowed[:] = plain.allowed(FLUSHES.table_possible)
         self.real[:] = self._rounds.left
         self.longest = plain.longest
         if self.asked is not None:

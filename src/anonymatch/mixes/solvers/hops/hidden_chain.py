@@ -25,6 +25,7 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import (
     Channel,
     LinkFigures,
@@ -223,16 +224,6 @@ def unexplained(log: HiddenLog, weights: EventWeights) -> InputError:
 
 
 _LN2 = math.log(2.0)
-_CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
-_EXACT = 1e-6  # error of a probability beyond which figures are not called exact
-_CUT_ERROR = 1e-9  # relative evidence that may be left out
-_STEP, _LONG_STEP = 256, 16384  # events of a call of the kernel, with rows and without: below .1 s
-_ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar depends on it
-_STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
-_COLUMNS = 40  # of the basis, on average
-_MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expected one
-_MEAN_ROUNDS, _MEAN_STEP = 30, 1.3  # of a search for the mean that fits best
-_MEAN_GAIN, _FEW_REAL = 8.0, 10.0  # nats and departures from which it is worth a note
 
 
 def hidden_figures(
@@ -324,7 +315,12 @@ def hidden_pairs(
     check_numbers(log)
     weights, size = log.weights(), len(log.arrivals)
     figures, _ = run_chain(
-        log, weights, effort or Execution(), counted=log.counted(), cut=_CUTS[1], sparse=True
+        log,
+        weights,
+        effort or Execution(),
+        counted=log.counted(),
+        cut=HOPS.hidden_cuts[1],
+        sparse=True,
     )
     if figures is None:
         raise unexplained(log, weights)
@@ -352,7 +348,7 @@ def run_chain(
     effort: Execution,
     *,
     counted: tuple[Counted, int] = NOTHING_COUNTED,
-    cut: float = _CUTS[0],
+    cut: float = HOPS.hidden_cuts[0],
     rows: _ChainRows | None = None,
     sparse: bool = False,
     evidence_only: bool = False,
@@ -379,7 +375,11 @@ def run_chain(
         asked=wanted.asked,
     )
     last = len(events.arrival) * (1 if evidence_only else 2)
-    step, each = (_STEP, _ROW_SECONDS) if followed else (_LONG_STEP, _EVENT_SECONDS)
+    step, each = (
+        (HOPS.hidden_step, HOPS.hidden_row_seconds)
+        if followed
+        else (HOPS.long_step, HOPS.event_seconds)
+    )
     effort.expect(last * each)
     done = 0
     while chain.advance(step) and chain.done() < last:
@@ -405,7 +405,7 @@ def _solved(
     Every explanation weighs something, so that a smaller cut only adds: what it adds, relatively,
     bounds the change of any probability.
     """
-    for cut, finer in pairwise(_CUTS):
+    for cut, finer in pairwise(HOPS.hidden_cuts):
         figures, evidence = run_chain(log, weights, effort, counted=counted, cut=cut, rows=rows)
         _, reference = run_chain(
             log, weights, effort, counted=counted, cut=finer, evidence_only=True
@@ -413,7 +413,9 @@ def _solved(
         if reference == -math.inf:
             continue  # what explains it may be less likely still
         left_out = -math.expm1(min(evidence - reference, 0.0))
-        if figures is not None and (left_out <= _CUT_ERROR or finer == _CUTS[-1]):
+        if figures is not None and (
+            left_out <= HOPS.hidden_cut_error or finer == HOPS.hidden_cuts[-1]
+        ):
             return figures, left_out
     raise unexplained(log, weights)
 
@@ -424,12 +426,12 @@ def _mean_notes(log: HiddenLog, figures: HiddenFigures, effort: Execution) -> tu
     The mean that fits better lies where the expected time inside over departures says.
     """
     real = float(figures.real.sum())
-    if log.counted() != NOTHING_COUNTED or real < _FEW_REAL or not figures.busy > 0.0:
+    if log.counted() != NOTHING_COUNTED or real < HOPS.few_real or not figures.busy > 0.0:
         return ()
     given = best = figures.log_evidence + log.constant()
     mean = log.mean
-    factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
-    for _ in range(_MEAN_ROUNDS):
+    factor = HOPS.mean_step if figures.busy > real else 1.0 / HOPS.mean_step
+    for _ in range(HOPS.mean_rounds):
         tried = HiddenLog.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
         _, evidence = run_chain(tried, tried.weights(), effort, evidence_only=True)
         evidence += tried.constant()
@@ -437,7 +439,7 @@ def _mean_notes(log: HiddenLog, figures: HiddenFigures, effort: Execution) -> tu
             break
         best, mean = evidence, tried.mean
     gain = best - given
-    if gain < _MEAN_GAIN:
+    if gain < HOPS.mean_gain:
         return ()
     note = (
         f"A mean of {log.mean:.3g} s is told, but this log fits about {mean:.2g} s better by "
@@ -483,7 +485,7 @@ def _figures(
         guess=figures.guess.astype(np.int64),
         allowed=figures.allowed.astype(np.int64),
         error=error,
-        confidence=1.0 if error <= _EXACT else 0.95,
+        confidence=1.0 if error <= HOPS.hidden_exact else 0.95,
         method="hidden chain",
         guessing=guesses_within(figures.guessing, error, figures.allowed)
         if len(figures.guessing)
@@ -551,7 +553,7 @@ def _dear(log: HiddenLog, seconds: float, effort: Execution) -> bool:
     plain, _ = run_chain(free, rates, effort)
     width = 1 if plain is None else plain.widest
     states = 2.0 * len(log.events.arrival) * width * (number + 1)
-    return states * _COLUMNS * _STATE_SECONDS > seconds
+    return states * HOPS.hidden_columns * HOPS.state_seconds > seconds
 
 
 def _rates(log: HiddenLog, tilt: float) -> tuple[EventWeights, bool]:
@@ -584,9 +586,9 @@ def _tilted(log: HiddenLog, effort: Execution, rows: _ChainRows) -> LinkFigures:
         expected = figures.lost.sum() if losses else (1.0 - figures.real).sum()
         return float(expected) - goal
 
-    if excess(-_MOST_TILT) > 0.0 or excess(_MOST_TILT) < 0.0:
+    if excess(-HOPS.most_tilt) > 0.0 or excess(HOPS.most_tilt) < 0.0:
         raise unexplained(log, log.weights())
-    tilt = float(brentq(excess, -_MOST_TILT, _MOST_TILT, xtol=1e-6, rtol=1e-9))
+    tilt = float(brentq(excess, -HOPS.most_tilt, HOPS.most_tilt, xtol=1e-6, rtol=1e-9))
     variance = (excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02
     weights, _ = _rates(log, tilt)
     figures, left_out = _solved(log, weights, effort, rows, NOTHING_COUNTED)

@@ -26,18 +26,11 @@ from anonymatch._native import ClassFigures
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.mixes.solvers.links import early_weights
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 from anonymatch.running import Cancelled, Execution, byte_of_work
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-_SWEEPS = 3  # over all mixes, forwards and backwards; more change probabilities by less than 0.03
-_STEP = 4096  # events between two looks at whether to stop
-_SECONDS = 3e-6  # of an event of a mix with the rows of its matrix, measured
-_ENTRY_SECONDS, _ENTRY_BYTES = 1e-8, 24  # of an entry of a matrix
-_REACH = 32.0  # mean delays after which hardly a packet is still inside
-# Of a state of two numbers at an event: of a pass, of a row, and in memory.
-_STATE_SECONDS, _ROW_SECONDS, _STATE_BYTES = 2e-8, 2e-9, 16
 
 
 class LinkLoops(NamedTuple):
@@ -113,15 +106,15 @@ def steps_cost(links: LinkedNetwork, rates: MixRates) -> tuple[float, float]:
     came = np.bincount(links.events.to[links.events.to >= 0], minlength=number).astype(float)
     left = np.bincount(links.events.from_[links.events.from_ >= 0], minlength=number).astype(float)
     inside = came * rates.mean / max(rates.end - rates.begin, 1e-300) + 1.0
-    entries = came * np.minimum(left, _REACH * inside)
-    seconds = _SECONDS * (came + left) + _ENTRY_SECONDS * entries
-    memory = _ENTRY_BYTES * entries
+    entries = came * np.minimum(left, NETWORKS.chain_reach * inside)
+    seconds = NETWORKS.chain_seconds * (came + left) + NETWORKS.entry_seconds * entries
+    memory = NETWORKS.entry_bytes * entries
     if rates.loops is not None:
         loops = inside * np.maximum(rates.loops.start, 1.0 - rates.loops.share)
         states = (6.0 * np.sqrt(inside) + 6.0) * (6.0 * np.sqrt(loops) + 6.0)
-        passes = (2 * _SWEEPS + 1) * (came + left) * states
-        seconds = _STATE_SECONDS * passes + _ROW_SECONDS * 2.0 * entries * states
-        memory = memory + _STATE_BYTES * (came + left) * states
+        passes = (2 * NETWORKS.chain_sweeps + 1) * (came + left) * states
+        seconds = NETWORKS.state_seconds * passes + NETWORKS.row_seconds * 2.0 * entries * states
+        memory = memory + NETWORKS.state_bytes * (came + left) * states
     return float(seconds.sum()), float(memory.sum())
 
 
@@ -212,7 +205,7 @@ def network_steps(
     entries = _Entries(links)
     lost, inside = np.zeros(number), np.zeros(number)
     bits, evidence, error = 0.0, 0.0, 0.0
-    run.expect(2 * number * _SECONDS)
+    run.expect(2 * number * NETWORKS.chain_seconds)
     for one in range(links.events.mixes):
         mix = mix_events(links, times, one)
         if not len(mix.events):
@@ -226,9 +219,9 @@ def network_steps(
             end_inside=0 if rates.drained else -1,
             sparse=True,
         )
-        while chain.advance(_STEP):
+        while chain.advance(NETWORKS.chain_step):
             run.stop.check()
-        run.advance(len(mix.events) * _SECONDS)
+        run.advance(len(mix.events) * NETWORKS.chain_seconds)
         if chain.stuck() >= 0 or chain.log_evidence() == -math.inf:
             return one
         figures = chain.figures()
@@ -331,19 +324,19 @@ def _steps_with_loops(
         sent = events.from_[came] >= 0
         user[came[sent]] = loops.share[one]
     as_user, as_loop = np.ones(number), np.ones(number)
-    work = len(mixes) * (2 * _SWEEPS + 1)
-    run.expect(work * number * _SECONDS / max(len(mixes), 1))
+    work = len(mixes) * (2 * NETWORKS.chain_sweeps + 1)
+    run.expect(work * number * NETWORKS.chain_seconds / max(len(mixes), 1))
 
     def solved(one: int, *, rows: bool = False) -> ClassFigures:
         run.stop.check()
         mix = mixes[one]
         at = packet[mix.mix.events]
         figures = mix.solve(user[at], as_user[at], as_loop[at], rows=rows)
-        run.advance(number * _SECONDS / max(len(mixes), 1))
+        run.advance(number * NETWORKS.chain_seconds / max(len(mixes), 1))
         return figures
 
     order: list[int] = [*mixes, *reversed(mixes)]
-    for _ in range(_SWEEPS):
+    for _ in range(NETWORKS.chain_sweeps):
         for one in order:
             figures, mix = solved(one), mixes[one]
             if not figures.explained:
