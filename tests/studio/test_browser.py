@@ -116,8 +116,8 @@ def test_the_front_moves_at_once_and_a_point_of_it_is_chosen(
         front = page.locator(".chart[data-name=front]")
         front.locator(".live svg").wait_for()
         before = front.get_attribute("data-spec")
-        page.get_by_label("Cover packets a message, typed").fill("3")
-        page.get_by_label("Cover packets a message, typed").press("Enter")
+        page.get_by_label("Cover packets per message, typed").fill("3")
+        page.get_by_label("Cover packets per message, typed").press("Enter")
         page.wait_for_url("**cover=3**")
         page.get_by_text("20 messages and their cover").wait_for()
         page.wait_for_function(
@@ -544,7 +544,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
         assert not page.get_by_label("Sensitive: zip").is_checked()
         page.reload()
         page.get_by_text("As you chose; what you did not change is a guess.").wait_for()
-        page.get_by_text("--identifiers age,zip --sensitive illness").first.wait_for(
+        page.get_by_text("--quasi-identifiers age,zip --sensitive illness").first.wait_for(
             state="attached"
         )
         page.get_by_label("Name of a person").fill("cem")
@@ -607,15 +607,16 @@ def test_rings_have_laws_of_ages_and_merging(
         page.get_by_text("Ask about one input").wait_for()
         verdict = page.locator(".sections .big").first
         verdicts = [verdict.inner_html()]
-        page.get_by_label("How old decoys are").select_option("uniform")
+        page.get_by_label("How old decoys are").fill("uniform")
+        page.get_by_label("How old decoys are").press("Enter")
         page.wait_for_url("**decoys=uniform")
         page.get_by_text("--decoys uniform").first.wait_for(state="attached")
         verdicts.append(changed(verdict, verdicts[-1]))
-        page.get_by_label("How old outputs are when they are spent").select_option("gamma")
-        page.get_by_label("Shape and rate of spends").fill("10,1")
-        page.get_by_label("Shape and rate of spends").press("Enter")
+        page.get_by_label("How old outputs are when they are spent").fill("gamma:10,1")
+        page.get_by_label("How old outputs are when they are spent").press("Enter")
         page.get_by_text("--spends gamma:10,1").first.wait_for(state="attached")
-        page.get_by_label("Outputs of one transaction are spent together").check()
+        page.get_by_label("Factor for outputs of one transaction").fill("10")
+        page.get_by_label("Factor for outputs of one transaction").press("Enter")
         page.wait_for_url("**spends=gamma:10,1&merging=10")
         page.get_by_text("--merging 10").first.wait_for(state="attached")
         page.reload()
@@ -667,7 +668,7 @@ def test_systems_are_compared_by_what_they_pay(
         page.get_by_text("Two systems or more can be compared").wait_for()
         page.set_input_files("input[type=file]", [tmp_path / "fast.csv", tmp_path / "slow.csv"])
         page.get_by_text("slow.csv has more entropy per message").wait_for()
-        page.locator(".chart[data-name=compared] .live svg").wait_for()
+        page.locator(".chart[data-name=cost] .live svg").wait_for()
         page.reload()
         page.get_by_text("slow.csv has more entropy per message").wait_for()
         page.get_by_role("button", name="Again under another law").first.click()

@@ -11,13 +11,10 @@ import pytest
 import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.disclosure import Disclosure
-from anonymatch.studio.disclosures import Disclosures, RoundsRequest
+from anonymatch.studio.pages.rounds import RoundsRequest
+from anonymatch.studio.session import Remembered
 
 SMALL = RoundsRequest(users=5, friends=2, batch=2, rounds=6, seed=3)
-
-
-def quiet(_done: float, _total: float) -> None:
-    """Nobody looks."""
 
 
 def of_file(path: Path, name: str = "mine.csv") -> RoundsRequest:
@@ -99,10 +96,10 @@ def test_errors_and_notes_name_the_file_as_the_reader_does(tmp_path: Path) -> No
 
 def test_rounds_are_looked_at_once_until_their_file_is_gone(tmp_path: Path) -> None:
     am.disclosure.write_rounds(SMALL.log(), tmp_path / "x.csv")
-    answers, request = Disclosures(), of_file(tmp_path / "x.csv")
-    first = answers.find(request, quiet)
+    answers, request = Remembered(), of_file(tmp_path / "x.csv")
+    first = answers.once(request, request.find)
 
-    assert answers.find(request, quiet) is first
+    assert answers.once(request, request.find) is first
     answers.forget("another")
     assert answers.known(request) is first
     answers.forget("t")

@@ -27,7 +27,7 @@ from anonymatch.counting.measures import (
     system,
     user_figures,
 )
-from anonymatch.graph import Graph, check_memory, require_matching
+from anonymatch.graph import Graph, require_matching
 from anonymatch.mixes import (
     Exponential,
     HopLaw,
@@ -41,6 +41,7 @@ from anonymatch.mixes import (
     passage_graph,
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
+from anonymatch.tabular import check_memory
 
 if TYPE_CHECKING:
     from anonymatch.tables import Links
@@ -564,9 +565,7 @@ def _edges_at(
 def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
     """Closer than what is known of each user, where chains of moves tell errors of all of them."""
     errors = probabilities.errors
-    methods = probabilities.method.split(" + ")
-    sampled = {"worm chain", "guided sampling", "belief propagation", "Sinkhorn scaling"}
-    if errors is None or counting.SPARE_METHOD not in methods or sampled & set(methods):
+    if errors is None or not probabilities.by_moves:
         return None
     if np.isnan(probabilities.probabilities).any():
         return None

@@ -33,13 +33,8 @@ from anonymatch.mixes.formats import (
     SOURCES as SOURCES,
 )
 from anonymatch.mixes.formats.message_files import (
-    put_frame as put_frame,
     read_messages as read_messages,
     write_messages as write_messages,
-)
-from anonymatch.mixes.formats.message_tables import (
-    Table as Table,
-    suffix_of as suffix_of,
 )
 from anonymatch.mixes.formats.mixmatch import (
     read_flow_pairs as read_flow_pairs,
@@ -134,6 +129,10 @@ from anonymatch.mixes.networks.network_graphs import (
     MixGraph as MixGraph,
     mix_graphs as mix_graphs,
 )
+from anonymatch.mixes.options import (
+    LogOptions as LogOptions,
+    ReadOptions as ReadOptions,
+)
 from anonymatch.mixes.reading.detect import (
     PARTS as PARTS,
     first_look as first_look,
@@ -150,10 +149,6 @@ from anonymatch.mixes.reading.preview import (
     FirstLook as FirstLook,
     guess_log_law as guess_log_law,
     log_mean_delay as log_mean_delay,
-)
-from anonymatch.mixes.reading.reading import (
-    ReadOptions as ReadOptions,
-    help_text as help_text,
 )
 from anonymatch.mixes.solvers.any_delay import (
     delay_cost as delay_cost,

@@ -13,14 +13,13 @@ from anonymatch import _native
 from anonymatch._native import NetworkMix
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted
-from anonymatch.graph import limits
 from anonymatch.mixes.laws import Exponential, FlushLaw, Law, Traffic, check_law
 from anonymatch.mixes.laws.law import DelayLaw
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.running import Cancelled, byte_of_work
+from anonymatch.tabular import check_memory, write_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,7 +84,7 @@ def synthesize(
     number = whole(messages, "messages", least=1, most=MOST)
     speed = real(rate, "rate", low=SLOWEST, high=FASTEST)
     extra, probability = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
-    limits.check_memory(
+    check_memory(
         int(number * (2 + extra) * _BYTES_A_MESSAGE), "making this log", "ask for fewer messages"
     )
     draw = np.random.default_rng(whole(seed, "seed"))
@@ -212,7 +211,7 @@ def synthesize_network(
         raise InputError(
             Argument("loss"), f" in a network is for laws without flushes, not for the {rule}"
         )
-    limits.check_memory(
+    check_memory(
         int(number * (1 + extra) * (layers + 1) * _BYTES_A_ROW),
         "making this log",
         "ask for fewer messages",
@@ -241,13 +240,7 @@ def synthesize_network(
 
 def write_network(log: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a log of links to a file; its suffix tells the format: .csv, .tsv, .parquet, .jsonl."""
-    from anonymatch.mixes.formats.message_files import put_frame
-    from anonymatch.mixes.formats.message_tables import suffix_of
-
-    target = as_path(path)
-    suffix, packed = suffix_of(target)
-    with unfinished_stream(target, packed=packed) as stream:
-        put_frame(log, suffix, stream)
+    write_table(path, log)
 
 
 def _drawn(

@@ -1,11 +1,16 @@
 """Ring signatures: files of rings and their ages."""
 
+from anonymatch.rings.options import (
+    RingOptions as RingOptions,
+)
+from anonymatch.rings.ring_ages import (
+    AGE_LAWS as AGE_LAWS,
+)
 from anonymatch.rings.ring_files import (
     has_ring_columns as has_ring_columns,
     has_ring_names as has_ring_names,
     read_rings as read_rings,
 )
 from anonymatch.rings.ring_set import (
-    AGE_LAWS as AGE_LAWS,
     RingSet as RingSet,
 )

@@ -29,6 +29,10 @@ from anonymatch.tables.notions import (
     Notion as Notion,
     class_notions as class_notions,
 )
+from anonymatch.tables.options import (
+    ImproveOptions as ImproveOptions,
+    TableOptions as TableOptions,
+)
 from anonymatch.tables.reading.release import (
     ColumnCells as ColumnCells,
     Release as Release,

@@ -26,7 +26,7 @@ from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
 from anonymatch.tables.reading.release import Release, link_seconds
 from anonymatch.tables.utility import utility
-from anonymatch.tabular import find_column, read_text_table, shown_separator
+from anonymatch.tabular import first_line, separator_in
 
 __all__ = [
     "GeneraliseStep",
@@ -42,6 +42,7 @@ _OF_VALUES = ("l-diversity", "entropy l-diversity", "recursive c", "t-closeness"
 _UNMATCHED = (NoMatchingError, InputError)  # too few rows, or one that fits nobody
 _LOOK, _ROW = 1e-3, 5e-7  # seconds to compute notions, and more for each row
 _STEP, _CLASS = 3e-5, 3e-8  # seconds to join a class, and more for each other class
+_PAIR = 6.5e-6  # seconds of two cells that are joined for the first time
 _ALL = 7  # classes of a table for which all ways to join them are tried: 877 of them
 
 
@@ -258,7 +259,7 @@ class _Work:
     """Predicted seconds that are left; nothing is timed, so that answers are always the same."""
 
     def __init__(self, seconds: float) -> None:
-        self._left = seconds
+        self._left, self._pairs = seconds, 0
 
     @property
     def over(self) -> bool:
@@ -270,7 +271,8 @@ class _Work:
 
     def step(self, joined: JoinedClasses) -> None:
         """A class is joined with the cheapest other one."""
-        self._left -= _STEP + _CLASS * len(joined.sizes)
+        pairs, self._pairs = joined.cell_pairs - self._pairs, joined.cell_pairs
+        self._left -= _STEP + _CLASS * len(joined.sizes) + _PAIR * pairs
 
 
 def _greedy(
@@ -553,16 +555,18 @@ def write_generalised(
         raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl
 
-    separator = shown_separator(released)
-    frame = read_text_table(released, separator=separator)
+    from anonymatch.tabular import read_text_table
+
+    file = as_path(released)
+    separator = separator_in(first_line(file), ",") if file.suffix.lower() == ".csv" else ","
+    frame = read_text_table(file)
+    titles = {title.strip().lower(): title for title in reversed(frame.columns)}
     kept = np.setdiff1d(np.arange(frame.height), np.array(found.left_out, dtype=np.int64))
     frame = frame[kept.tolist()]
     # Names of columns are compared without spaces and case.
     frame = frame.with_columns(
-        pl.Series(
-            name if name in frame.columns else find_column(frame, name), cells, dtype=pl.String
-        )
+        pl.Series(name if name in frame.columns else titles[name.lower()], cells, dtype=pl.String)
         for name, cells in found.cells().items()
     )
     with unfinished(as_path(path)) as beside:
-        frame.write_csv(beside, separator=separator or ",")
+        frame.write_csv(beside, separator=separator)

@@ -13,19 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Bracket",
-    "Bridge",
-    "bracket_of",
-    "bridge_of",
-    "hidden_variance",
-    "rare_variance",
-    "t_quantile",
-]
+from anonymatch.counting.approximate.tuning import ESTIMATE
 
 Floats = npt.NDArray[np.float64]
-
-_COMMON = 2.0  # times the variance of normal logs that a sample may show by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +71,7 @@ def rare_variance(forward: Floats, backward: Floats) -> float:
     if not math.isfinite(width):
         return math.inf
     common = math.expm1(min(max(width, 0.0), 500.0))
-    return max(max(_variances(forward, backward)) - _COMMON * common, 0.0)
+    return max(max(_variances(forward, backward)) - ESTIMATE.common * common, 0.0)
 
 
 def _variances(forward: Floats, backward: Floats) -> tuple[float, float]:

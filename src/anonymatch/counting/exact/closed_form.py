@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.solution import Context, Option, Solution
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import product
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Exact = npt.NDArray[np.object_]
-
-LENGTH = 512  # factors of at least 1/2 whose product cannot underflow
-SLICE = 1 << 15  # edges a time, so that what is gathered for them stays in the cache
 
 
 def offer(block: Block, context: Context | None = None, best: float = 0.0) -> Option | None:
@@ -145,7 +142,7 @@ class Nested:
         block = self._block()
         probabilities = np.empty(block.n_edges)
         runs, degrees = _Runs(self.choices), np.diff(block.indptr)
-        each = max(1, SLICE // int(degrees.max(initial=1)))
+        each = max(1, LIMITS.edge_slice // int(degrees.max(initial=1)))
         for user in range(0, len(degrees), each):
             part = slice(int(block.indptr[user]), int(block.indptr[min(user + each, len(degrees))]))
             ranks = np.repeat(self.rank[user : user + each], degrees[user : user + each])
@@ -159,8 +156,8 @@ class Nested:
         """
         probabilities = np.empty(len(users))
         runs, first, rank = _Runs(self.choices), self.first, self.rank
-        for begin in range(0, len(users), SLICE):
-            part = slice(begin, begin + SLICE)
+        for begin in range(0, len(users), LIMITS.edge_slice):
+            part = slice(begin, begin + LIMITS.edge_slice)
             probabilities[part] = runs.ratio(first[behaviours[part]], rank[users[part]])
         return probabilities
 
@@ -209,17 +206,17 @@ class Nested:
 class _Runs:
     """Products of 1 - 1/choices[k] over any run of k, from three factors each.
 
-    Runs are cut at multiples of ``LENGTH``; every factor is at least 1/2 (those with choices = 1
-    are counted apart), so that no product within a piece underflows, and a ratio of products
-    within one piece is safe.
+    Runs are cut into pieces; every factor is at least 1/2 (those with choices = 1 are counted
+    apart), so that no product within a piece underflows, and a ratio of products within one piece
+    is safe.
     """
 
     def __init__(self, choices: Integers) -> None:
         n = len(choices)
-        pieces = n // LENGTH + 1
-        wide = np.ones(pieces * LENGTH, dtype=np.longdouble)
+        pieces = n // LIMITS.product_length + 1
+        wide = np.ones(pieces * LIMITS.product_length, dtype=np.longdouble)
         wide[:n] = np.where(choices > 1, (choices - 1) / choices.astype(np.longdouble), 1)
-        factors = wide.reshape(pieces, LENGTH)
+        factors = wide.reshape(pieces, LIMITS.product_length)
         ahead = np.cumprod(factors, axis=1)
         behind = np.cumprod(factors[:, ::-1], axis=1)[:, ::-1]
         before = np.ones_like(ahead)
@@ -234,7 +231,7 @@ class _Runs:
 
     def ratio(self, begin: Integers, end: Integers) -> Floats:
         """Product over begin <= k < end, divided by choices[end]."""
-        left, right = begin // LENGTH, end // LENGTH
+        left, right = begin // LIMITS.product_length, end // LIMITS.product_length
         inside = self.before[end] / self.before[begin]
         if len(self.across) > 2:
             between = self.across[np.minimum(left + 1, right), right]
@@ -256,13 +253,6 @@ def nested(block: Block) -> Nested | None:
     References
     ----------
     .. [1] Ryser. Combinatorial properties of matrices of zeros and ones. Canad. J. Math. 9, 1957.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> solved = nested(block_of([[1, 0, 1], [1, 1, 1]]))
-    >>> solved.total, solved.minors().tolist()
-    (4, [2, 2, 1, 2, 1])
     """
     if block.weights is not None:
         return None
@@ -278,13 +268,6 @@ def nested_by_degrees(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> 
     """The nested block with these degrees of users and behaviours, if there is one.
 
     None too when it has no matching that covers all users.
-
-    Examples
-    --------
-    >>> n = 100_000
-    >>> solved = nested_by_degrees(np.full(n, n), np.full(n, n))
-    >>> round(solved.log, 2), solved.probabilities(np.array([5]), np.array([7])).tolist()
-    (1051299.22, [1e-05])
     """
     n = len(users)
     order = np.argsort(users, kind="stable")

@@ -10,18 +10,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import multiply_all, pack, unpack, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Pattern = tuple[tuple[int, ...], ...]
-
-WIDEST = 24  # live columns at most: 2^24 polynomials are beyond any use
-STARTS = 6  # greedy orders tried
-OVERHEAD = 100  # words that could be added in the time of looking up one state
-CHEAP = 1e5  # operations, below which looking for a better order costs more than it saves
-REPACK = 64  # rows, after which coefficients get room to grow
 
 
 class Thread(NamedTuple):
@@ -31,13 +26,7 @@ class Thread(NamedTuple):
     closed: bool
 
     def polynomial(self) -> list[int]:
-        """Ways to pick k disjoint edges: C(v-k, k) on a path, v/(v-k) C(v-k, k) on a cycle.
-
-        Examples
-        --------
-        >>> Thread(4, False).polynomial(), Thread(6, True).polynomial()
-        ([1, 4, 3], [1, 6, 9, 2])
-        """
+        """Ways to pick k disjoint edges: C(v-k, k) on a path, v/(v-k) C(v-k, k) on a cycle."""
         v = self.edges if self.closed else self.edges + 1
         coefficients = [1]
         binomial = 1
@@ -70,13 +59,7 @@ class RookSweep:
 
 
 def plan_sweep(pattern: Iterable[Iterable[int]]) -> RookSweep | None:
-    """The cheaper of sweeping by rows and by columns; None if both are too wide.
-
-    Examples
-    --------
-    >>> plan_sweep([(0, 1), (1, 2), (0, 2)]).pattern
-    ((0, 1), (1, 2), (0, 2))
-    """
+    """The cheaper of sweeping by rows and by columns; None if both are too wide."""
     rows = tuple(tuple(row) for row in pattern)
     other = turn(rows)
     if all(len(ends) <= 2 for side in (rows, other) for ends in side):
@@ -84,7 +67,7 @@ def plan_sweep(pattern: Iterable[Iterable[int]]) -> RookSweep | None:
         return RookSweep(
             pattern=rows,
             order=tuple(range(len(rows))),
-            operations=length * (OVERHEAD + length),
+            operations=length * (LIMITS.rook_overhead + length),
             threads=_threads(rows, other),
         )
     plans = [plan for side in (rows, other) if (plan := plan_rows(side)) is not None]
@@ -92,13 +75,7 @@ def plan_sweep(pattern: Iterable[Iterable[int]]) -> RookSweep | None:
 
 
 def turn(pattern: Pattern) -> Pattern:
-    """Rows and columns exchanged; columns without an edge are kept up to the largest label.
-
-    Examples
-    --------
-    >>> turn(((0, 2), (2,)))
-    ((0,), (), (0, 1))
-    """
+    """Rows and columns exchanged; columns without an edge are kept up to the largest label."""
     columns: list[list[int]] = [
         [] for _ in range(1 + max((j for r in pattern for j in r), default=-1))
     ]
@@ -114,18 +91,13 @@ def rook_polynomial(sweep: RookSweep) -> list[int]:
     A state is the set of used columns that later rows can still reach; each holds the polynomial of
     the ways to get there, packed in one integer, so that a row left empty adds it and a row that
     takes a column adds it shifted.
-
-    Examples
-    --------
-    >>> rook_polynomial(plan_sweep([(0, 1), (1, 2), (0, 2)]))
-    [1, 6, 9, 2]
     """
     if sweep.threads:
         return multiply_all([thread.polynomial() for thread in sweep.threads])
     states, width = {0: 1}, 0
     for t, move in enumerate(_moves(sweep.pattern)):
-        if t % REPACK == 0:
-            states, width = _repacked(states, width, sweep.pattern[t : t + REPACK])
+        if t % LIMITS.rook_repack == 0:
+            states, width = _repacked(states, width, sweep.pattern[t : t + LIMITS.rook_repack])
         empty, taken = _step(states, move)
         states = _joined(empty, taken, 8 * width)
     return unpack(states[0], width) if sweep.pattern else [1]
@@ -136,11 +108,6 @@ def row_deletions(sweep: RookSweep) -> list[list[int]]:
 
     Those are the matchings that leave the row empty: ways to reach a state before it times ways to
     go on from there, with the same columns used.
-
-    Examples
-    --------
-    >>> row_deletions(plan_sweep([(0, 1), (0,)]))
-    [[1, 1], [1, 2]]
     """
     width = width_of(prod(len(row) + 1 for row in sweep.pattern))
     moves = _moves(sweep.pattern)
@@ -322,11 +289,11 @@ def plan_rows(rows: Pattern) -> RookSweep | None:
         for j in row:
             reach.setdefault(j, set()).add(i)
     best: RookSweep | None = RookSweep(pattern=(), order=(), operations=1) if not rows else None
-    for start in sorted(range(len(rows)), key=lambda i: len(rows[i]))[:STARTS]:
+    for start in sorted(range(len(rows)), key=lambda i: len(rows[i]))[: LIMITS.rook_starts]:
         plan = _greedy(rows, reach, start)
         if plan is not None and (best is None or plan.operations < best.operations):
             best = plan
-        if best is not None and best.operations < CHEAP:
+        if best is not None and best.operations < LIMITS.rook_cheap:
             break
     return best
 
@@ -367,11 +334,11 @@ def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> RookSweep 
             for j in rows[i]:
                 kinds[j].discard(kind[i])
         live.update(rows[i])
-        if len(live) > WIDEST:
+        if len(live) > LIMITS.rook_widest:
             return None
         bits += len(rows[i]).bit_length()
         words = 1 + len(order) * min(bits, total_bits / 2) / 32
-        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * (OVERHEAD + words)
+        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * (LIMITS.rook_overhead + words)
         for j in rows[i]:
             left[j] -= 1
             if not left[j]:

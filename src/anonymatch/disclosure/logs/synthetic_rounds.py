@@ -9,7 +9,7 @@ from anonymatch.base.arrays import Ints, offsets
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.disclosure.logs.round_log import RoundLog
-from anonymatch.graph import limits
+from anonymatch.tabular import check_memory
 
 __all__ = ["synthesize_rounds"]
 
@@ -50,7 +50,7 @@ def synthesize_rounds(
     ):
         if value > most:
             raise InputError(Argument(name, value), f" is more than there are {noun}: {most}")
-    limits.check_memory(
+    check_memory(
         number * size * _BYTES_A_MESSAGE + people * own * 16,
         "making this log",
         "ask for fewer rounds",

@@ -41,14 +41,14 @@ from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
-from anonymatch.graph import Graph, Names, canonical, limits, reading
+from anonymatch.graph import Graph, Names, canonical
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law, check_law
 from anonymatch.mixes.logs.observation import FLOWS, Observation
-from anonymatch.tabular import as_object, load_json
+from anonymatch.tabular import Source, as_object, check_memory, load_json, reading
 
 if TYPE_CHECKING:
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
 __all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
@@ -246,7 +246,7 @@ class _FlowSide:
 
 def _read(file: Path) -> tuple[_FlowSide, _FlowSide]:
     with reading(file):
-        document = as_object(load_json(file), "a flow pair")
+        document = as_object(load_json(Source.of(file)), "a flow pair")
         return _side(document, "initiator", file), _side(document, "responder", file)
 
 
@@ -301,7 +301,7 @@ def _check_ticks(sides: Sequence[_FlowSide], tick: int, size: int) -> None:
                 ")",
             )
         ticks += lasts + _LOOKS
-    limits.check_memory(
+    check_memory(
         _BYTES_A_TICK * ticks,
         f"{several(ticks, 'tick')} of {several(len(sides), 'flow')}",
         "allow a longer delay, or fewer flows",
@@ -356,9 +356,7 @@ def _graph(
         first = min(first, int(begins[near].min()))
         last = max(last, int(ends[near].max()))
         needed = 8 * (2 * len(near) + len(group)) * (last - first)
-        limits.check_memory(
-            needed, "comparing flows", "allow a longer delay, or fewer flows", packed=size
-        )
+        check_memory(needed, "comparing flows", "allow a longer delay, or fewer flows", packed=size)
         others = _clock([responders[at] for at in near.tolist()], first, last)
         looks = [others[:, :, ::stride].copy() for stride in _STRIDES[:-1]] + [others]
         own = _clock([initiators[at] for at in group], first, last)

@@ -40,31 +40,27 @@ from anonymatch.mixes.networks.network_conditions import (
     PerMix,
     network_law,
 )
+from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, column_names
 
 if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.mixes.formats.message_columns import Clock
-    from anonymatch.mixes.formats.message_tables import Table
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
-
-__all__ = ["LINKS", "corrupt_names", "read_network"]
+    from anonymatch.tabular import Table
 
 LINKS = ("from", "to")
 """Columns that make a table with times one of links."""
 
-_SPELLINGS = {
-    "time": ("time", "timestamp"),
-    "sent": ("sent",),
-    "received": ("received",),
-    "from": ("from",),
-    "to": ("to",),
-    "message": ("message", "message_id", "msg"),
-    "cover": ("cover",),
-    "dummy": ("dummy",),
-    "lost": ("lost",),
-}
+_COLUMNS = Columns(
+    TIME,
+    Column("sent", kind="time"),
+    Column("received", kind="time"),
+    *map(Column, LINKS),
+    MESSAGE,
+    *FLAGS,
+)
 
 
 def read_network(
@@ -123,16 +119,13 @@ def read_network(
     >>> observation.network.mixes, observation.source
     (('A', 'B'), 'a network of 2 mixes in 2 layers, each choosing uniformly')
     """
-    from anonymatch.mixes.formats import message_columns, message_tables
+    from anonymatch.mixes.formats import message_columns
+    from anonymatch.tabular import read_table
 
     file, mix = as_path(path), network_law(law)
     unit = message_columns.seconds(unit)
-    table = message_tables.load(
-        file,
-        (("time", "sent"), ("from",), ("to",)),
-        _SPELLINGS,
-        message_tables.column_names(columns),
-    )
+    needed = (("time", "sent"), ("from",), ("to",))
+    table = read_table(file, _COLUMNS, needed, names=column_names(columns))
     (sent, *others), origin, notes = _times(table, unit)
     rows = _rows(table, sent.times, others[0].times if others else None)
     rows = replace(rows, origin=origin, dates=sent.dates)
@@ -211,30 +204,32 @@ def _times(table: Table, unit: str | None) -> tuple[list[Clock], float, tuple[st
 
 def _rows(table: Table, sent: Floats, received: Floats | None) -> LinkRows:
     from anonymatch.mixes.formats import message_columns
+    from anonymatch.tabular import name_codes
 
     every = np.arange(table.frame.height)
-    ends = [_text(message_columns.names(table, (name,), every), table) for name in LINKS]
-    names, numbers = _numbered(ends[0].append(ends[1]))
-    from_, to = numbers[: len(every)], numbers[len(every) :]
+    ends = [_text(message_columns.names_in(table, (name,), every), table) for name in LINKS]
+    numbers, names = name_codes(ends[0].append(ends[1]))
+    from_, to = np.split(numbers.astype(np.int64), 2)
     same = np.flatnonzero(from_ == to)
     if len(same):
         row = int(same[0])
-        table.refuse(row, f"a packet goes from {quoted(names[from_[row]])} to itself")
+        table.refuse(row, f"a packet goes from {quoted(names[int(from_[row])])} to itself")
     message: Ints | None = None
     message_names: list[str] = []
     column = table.column("message")
     if column is not None and column.null_count() < len(column):
-        message_names, message = _numbered(column)
+        codes, known = name_codes(column)
+        message, message_names = codes.astype(np.int64), known.to_list()
     return LinkRows(
-        names=names,
+        names=names.to_list(),
         from_=from_,
         to=to,
         sent=sent,
         received=received,
         message=message,
         message_names=message_names,
-        flagged=message_columns.flags(table, every, ("cover", "dummy")),
-        lost=message_columns.flags(table, every, ("lost",)),
+        flagged=table.flags(None, "cover", "dummy"),
+        lost=table.flags(None, "lost"),
         refuse=table.refuse,
     )
 
@@ -247,16 +242,6 @@ def _text(column: pl.Series, table: Table) -> pl.Series:
     if len(empty):
         table.refuse(int(empty[0]), f"there is no {column.name}; say who a packet went from and to")
     return text
-
-
-def _numbered(column: pl.Series) -> tuple[list[str], Ints]:
-    """Values as numbers in the order in which they appear, -1 for none."""
-    import polars as pl
-
-    names = column.drop_nulls().unique(maintain_order=True)
-    numbers = pl.Series(np.arange(len(names)), dtype=pl.Int64)
-    found = column.replace_strict(names, numbers, default=-1, return_dtype=pl.Int64)
-    return names.to_list(), found.fill_null(-1).to_numpy()
 
 
 def _open(

@@ -18,7 +18,6 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
-from anonymatch.graph import separator_in
 from anonymatch.mixes.laws.candidates import Candidates, between
 from anonymatch.mixes.laws.law import (
     LATE,
@@ -34,6 +33,7 @@ from anonymatch.mixes.laws.law import (
     set_values,
 )
 from anonymatch.mixes.laws.tuning import DELAYS
+from anonymatch.tabular import separator_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,8 @@ outputs, else as edges; the graph is the same, and a note says which.
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,35 +26,36 @@ from anonymatch.base.text import (
     meant_instead,
     quoted,
 )
-from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading, separator_in
+from anonymatch.graph import read
 from anonymatch.mixes.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.mixes.formats.network_files import LINKS
 from anonymatch.mixes.laws import Law, check_law, law_examples
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.logs.observing import observe
+from anonymatch.mixes.options import ReadOptions
 from anonymatch.mixes.reading.hints import hinting, law_notes
 from anonymatch.mixes.reading.preview import FirstLook, guess_log_law, log_mean_delay
-from anonymatch.mixes.reading.reading import ReadOptions
 from anonymatch.rings import has_ring_columns, has_ring_names, read_rings
 from anonymatch.running import Budget
 from anonymatch.tables import Release, look_at_tables, open_released, require_original
-from anonymatch.tabular import load_json
-
-__all__ = [
-    "PARTS",
-    "first_look",
-    "has_rounds",
-    "holds_relays",
-    "holds_rings",
-    "mean_delay",
-    "open_observation",
-]
+from anonymatch.tabular import (
+    DIRECTIONS,
+    TABLES,
+    TIMES,
+    Source,
+    column_names,
+    first_line,
+    header,
+    load_json,
+    reading,
+    split_suffix,
+)
 
 PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
 
-_HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
+_HEAD = 1 << 16
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _ROUND = "round"
 # Columns of a table with one row per packet that nothing else has.
@@ -108,7 +106,7 @@ def open_observation(
     >>> observation.source, observation.graph
     ('window law, 1 to 3 s', Graph(2 users, 2 behaviours, 3 edges))
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     _check_used(kind, file, options)
@@ -205,7 +203,7 @@ def first_look(
     >>> look.kind, look.messages, look.needs_law
     ('messages', Messages(2 in, 2 out, 0 to 4 s), True)
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     source = SOURCE_FORMATS[kind]
@@ -247,7 +245,7 @@ def mean_delay(
     ...     mean_delay(log)
     2.5
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     if SOURCE_FORMATS[kind].messages is None:
@@ -349,12 +347,10 @@ def _kind(path: Path, options: ReadOptions) -> str:
         for name, source in SOURCE_FORMATS.items():
             if path.name in source.files:
                 return name
-        suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-        suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix
-        if suffix.lower() == ".json":
+        suffix, _ = split_suffix(path)
+        if suffix == ".json":
             return _json_kind(path)
-        look = _TABLES.get(suffix.lower())
-        return "edges" if look is None else look(path, options)
+        return _table_kind(path, suffix, options) if suffix in TABLES else "edges"
 
 
 def _folder_kind(folder: Path) -> str:
@@ -374,14 +370,15 @@ def _folder_kind(folder: Path) -> str:
 
 def _json_kind(path: Path, *, guess: bool = True) -> str:
     """By its keys, or by its names; JSON without any marks of either is not parsed here."""
-    content = Source(path, packed=path.suffix.lower() == ".gz").content()
+    source = Source.of(path)
+    content = source.content()
     kinds = {name: each for name, each in SOURCE_FORMATS.items() if each.document is not None}
     if not any(mark in content for each in kinds.values() for mark in each.marks):
         first = _PLAIN_JSON.match(content[:_HEAD]) if guess else None
         name = "" if first is None else first[1].decode("utf-8", errors="replace")
         looks = has_ring_names({name: ["o1", "o2"]})  # before all of it is parsed
-        return "rings" if looks and has_ring_names(load_json(path)) else "edges"
-    document = load_json(path)
+        return "rings" if looks and has_ring_names(load_json(source)) else "edges"
+    document = load_json(source)
     return next(
         (name for name, each in kinds.items() if each.document and each.document(document)), "edges"
     )
@@ -389,96 +386,54 @@ def _json_kind(path: Path, *, guess: bool = True) -> str:
 
 def _is_plain_json(path: Path) -> bool:
     """Whether a file begins as ``{name: [...]}``."""
-    packed = path.suffix.lower() == ".gz"
-    if not path.name.lower().removesuffix(".gz").endswith(".json"):
+    if split_suffix(path)[0] != ".json":
         return False
-    first = _PLAIN_JSON.match(Source(path, packed=packed).content()[:_HEAD])
+    first = _PLAIN_JSON.match(Source.of(path).content()[:_HEAD])
     return first is not None and first[1] not in (b"users", b"behaviours", b"edges", b"rings")
 
 
 def has_rounds(path: Path) -> bool:
     """Whether a message log also says in which round each message was seen."""
-    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if split_suffix(path)[0] not in (".csv", ".tsv", ".parquet"):
+        return False
     with reading(path):
-        if suffix in ("csv", "tsv"):
-            header = _head(path).decode("utf-8", errors="replace")
-            columns = _columns(header, FORMATS[f".{suffix}"].separator)
-        elif suffix == "parquet":
-            from anonymatch.graph import parquet  # imports polars
-
-            columns = parquet.columns(Source(path, packed=False))
-        else:
-            return False
-    return _ROUND in {str(column).strip().lower() for column in columns}
+        return _ROUND in {column.strip().lower() for column in header(path) or ()}
 
 
 def holds_rings(path: Path) -> bool:
     """Whether a file that may be a graph can only be rings: a document or a table of them."""
-    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    suffix, _ = split_suffix(path)
     if not path.is_file():
         return False
     with reading(path):
-        if suffix == "json":
+        if suffix == ".json":
             return _json_kind(path, guess=False) == "rings"
-        if suffix in ("csv", "tsv"):
-            header = _head(path).decode("utf-8", errors="replace")
-            columns = _columns(header, FORMATS[f".{suffix}"].separator)
-            return has_ring_columns(columns)
-        if suffix == "parquet":
-            from anonymatch.graph import parquet  # imports polars
-
-            columns = parquet.columns(Source(path, packed=False))
-            return has_ring_columns(columns)
-    return False
+        return suffix in TABLES and has_ring_columns(header(path) or ())
 
 
 def holds_relays(path: Path) -> bool:
     """Whether a file that may be a graph is a document of relays and the links between them."""
-    if not path.is_file() or not path.name.lower().removesuffix(".gz").endswith(".json"):
+    if not path.is_file() or split_suffix(path)[0] != ".json":
         return False
     with reading(path):
         return _json_kind(path, guess=False) == "relays"
 
 
-def _text_kind(path: Path, options: ReadOptions) -> str:
-    header = _head(path).decode("utf-8", errors="replace")
-    for name, source in SOURCE_FORMATS.items():
-        if source.header is not None:
-            mark, columns = source.header
-            if set(columns) <= set(_columns(header, mark)):
-                return name
-    separator = FORMATS[".tsv" if ".tsv" in path.name.lower() else ".csv"].separator
-    return _table_kind(path, _columns(header, separator), options)
-
-
-def _lines_kind(path: Path, options: ReadOptions) -> str:
-    try:
-        record = json.loads(_head(path))
-    except (ValueError, RecursionError):
-        record = None
-    if not isinstance(record, dict):
-        return "edges" if options.law is None else "messages"
-    return _table_kind(path, list(record), options)
-
-
-def _parquet_kind(path: Path, options: ReadOptions) -> str:
-    from anonymatch.graph import parquet  # imports polars
-
-    return _table_kind(path, parquet.columns(Source(path, packed=False)), options)
-
-
-_TABLES: dict[str, Callable[[Path, ReadOptions], str]] = {
-    ".csv": _text_kind,
-    ".tsv": _text_kind,
-    ".jsonl": _lines_kind,
-    ".parquet": _parquet_kind,
-}
-
-
-def _table_kind(path: Path, columns: list[str], options: ReadOptions) -> str:
+def _table_kind(path: Path, suffix: str, options: ReadOptions) -> str:
     """What a table is by its columns; with a law or names of columns it is a log."""
-    there = {str(column).strip().lower() for column in columns}
-    named = _meanings(options)
+    if suffix in (".csv", ".tsv"):
+        line = first_line(path)
+        for name, source in SOURCE_FORMATS.items():
+            if source.header is None:
+                continue
+            mark, known = source.header
+            if set(known) <= {column.strip().strip('"') for column in line.split(mark)}:
+                return name
+    columns = header(path)
+    if columns is None:
+        return "edges" if options.law is None else "messages"
+    there = {column.strip().lower() for column in columns}
+    named = set(column_names(options.columns)) if options.columns else set()
     linked = (there | named).issuperset(LINKS)
     timed = not (there | named).isdisjoint((*TIMES, "sent"))
     if options.law is not None or named:
@@ -507,15 +462,6 @@ def _table_kind(path: Path, columns: list[str], options: ReadOptions) -> str:
     return "messages"
 
 
-def _meanings(options: ReadOptions) -> set[str]:
-    """Meanings of columns that the caller names."""
-    if not options.columns:
-        return set()
-    from anonymatch.mixes.formats.message_tables import column_names
-
-    return set(column_names(options.columns))
-
-
 def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
     """Refuse a table that has nothing of edges: it looks like a released one."""
     edges = {"user", "behaviour", "behavior", "weight"}
@@ -527,21 +473,3 @@ def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
         Argument("original", ...),
         ", or name columns user and behaviour if it is edges",
     ).about(path)
-
-
-def _columns(header: str, usual: str) -> list[str]:
-    separator = separator_in(header, usual)
-    return [column.strip().strip('"') for column in header.rstrip("\r").split(separator)]
-
-
-def _head(path: Path) -> bytes:
-    """The first line of a file, unpacked; nothing where it cannot be unpacked."""
-    packed = path.suffix.lower() == ".gz"
-    try:
-        with gzip.open(path) if packed else path.open("rb") as file:
-            head = file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
-            if b"\n" not in head:
-                head += file.readline(_LONGEST_HEAD)
-            return head.partition(b"\n")[0]
-    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile):
-        return b""

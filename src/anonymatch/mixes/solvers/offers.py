@@ -220,7 +220,7 @@ def _by_stretches(problem: LinkProblem, budget: Budget, effort: Execution) -> So
 
 def _phase_chain(problem: LinkProblem, budget: Budget) -> LogOffer | Refusal:
     law = problem.law
-    if not isinstance(law, HopLaw) or not law.followed:
+    if not isinstance(law, HopLaw) or not law.few_hops:
         return Refusal("the law is not that of up to four exponential hops")
     seconds = mixes.phase_seconds(problem)
     exact = seconds <= budget.seconds
@@ -293,7 +293,7 @@ def _link_chain(problem: LinkProblem, budget: Budget) -> LogOffer | Refusal:
     law = problem.law
     if not isinstance(law, DensityLaw) or not law.spread_out:
         return Refusal("the law has no density of delays")
-    if problem.silent and isinstance(law, HopLaw) and law.followed:
+    if problem.silent and isinstance(law, HopLaw) and law.few_hops:
         return Refusal("nothing is given of losses and cover: the graph of candidates is solved")
     seconds, exact = mixes.delay_cost(problem, budget)
     return LogOffer(seconds, exact, "any delays with a density: a chain over explanations")

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -20,14 +20,13 @@ from anonymatch.reporting.charts import EmbeddedChart, Line, embedded, line_char
 from anonymatch.reporting.drawings.graphs import bipartite
 from anonymatch.reporting.drawings.matrices import matrix
 from anonymatch.reporting.drawings.svg import Picture
-from anonymatch.reporting.html.document import Section, document, render
+from anonymatch.reporting.html.document import Panel, Section, document, render
 from anonymatch.reporting.html.tables import HtmlTable, table
 from anonymatch.reporting.html.verdicts import VerdictMark, verdict
-from anonymatch.reporting.paper_figures import paper_figures
-from anonymatch.reporting.paper_panels import Panel, PaperFigure, attacked, graph_of
-from anonymatch.theory.claims import GROUPS, PUBLICATION, WORDS, as_html
+from anonymatch.reporting.paper_figures import PaperFigure, attacked, graph_of, paper_figures
+from anonymatch.theory.claims import GROUPS, PUBLICATION, WORDS, Claim, Evidence, as_html
 
-__all__ = ["ClaimLike", "EvidenceLike", "TypesetLike", "claim_card", "paper_html", "paper_summary"]
+__all__ = ["claim_card", "paper_html", "paper_summary"]
 
 _FIGURE = re.compile(
     r"\bFig(?:ures?|s)?\.?[\s_-]*(\d+(?:\s*(?:,|and|&|to|–)\s*\d+)*)", re.IGNORECASE
@@ -36,61 +35,6 @@ _POWER = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^(\w+)")
 _SECONDS = 5.0  # for the count of one counterexample
 _ATTACKED = 12  # users up to which it is attacked as well
 _MAIN = ("theorem", "lemma", "corollary", "conjecture", "text", "definition")  # named one by one
-
-
-class EvidenceLike(Protocol):
-    """A sentence, and the numbers behind it: a table, the series of a chart, or plain values."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def data(self) -> Mapping[str, Any] | None: ...
-
-
-class TypesetLike(Protocol):
-    """Sentences with formulas as TeX between dollar signs."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def statement(self) -> str: ...
-    @property
-    def corrected(self) -> str | None: ...
-    @property
-    def brief(self) -> str | None: ...
-
-
-class ClaimLike(Protocol):
-    """A claim with its verdict, as :mod:`anonymatch.theory.claims` gives them."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def section(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def group(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def added(self) -> bool: ...
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def finding(self) -> str: ...
-    @property
-    def evidence(self) -> Sequence[EvidenceLike]: ...
-    @property
-    def counterexample(self) -> Sequence[str] | None: ...
-    @property
-    def partition(self) -> Sequence[str] | None: ...
-    @property
-    def searched(self) -> str: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def typeset(self) -> TypesetLike: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +46,10 @@ class _Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Card:
-    """A claim as the page shows it."""
+    """A claim as the page shows it; ``source`` is the claim itself."""
 
     name: str
-    id: str
-    section: str
-    label: str
-    group: str
-    kind: str
-    added: bool
+    source: Claim
     title: Markup
     statement: Markup
     verdict: VerdictMark
@@ -121,14 +60,13 @@ class _Card:
     counterexample: tuple[Panel, ...]
     figures: tuple[PaperFigure, ...]
     searched: Markup
-    seconds: str
 
     @property
     def anchor(self) -> str:
         return f"claim-{self.name}"
 
 
-def paper_html(checks: Iterable[ClaimLike]) -> str:
+def paper_html(checks: Iterable[Claim]) -> str:
     """A page about the paper, each claim folded up, and the nine figures where they are claimed.
 
     Parameters
@@ -176,7 +114,7 @@ def paper_html(checks: Iterable[ClaimLike]) -> str:
     )
 
 
-def paper_summary(checks: Iterable[ClaimLike], *, target: str = "#claim-") -> Markup:
+def paper_summary(checks: Iterable[Claim], *, target: str = "#claim-") -> Markup:
     """What stands, what needs a condition and what fails: a paragraph each.
 
     Links to claims are ``target`` with the claim's id behind it.
@@ -190,7 +128,7 @@ def paper_summary(checks: Iterable[ClaimLike], *, target: str = "#claim-") -> Ma
     return _summary(_cards(list(checks))[0], target)
 
 
-def claim_card(claim: ClaimLike) -> Markup:
+def claim_card(claim: Claim) -> Markup:
     """One claim, unfolded, with every figure of the paper that it is about.
 
     Examples
@@ -217,19 +155,19 @@ class _Group:
         return " ".join(dict.fromkeys(f"has-{card.verdict.key}" for card in self.cards))
 
 
-def _cards(claims: Sequence[ClaimLike]) -> tuple[list[_Card], list[PaperFigure]]:
+def _cards(claims: Sequence[Claim]) -> tuple[list[_Card], list[PaperFigure]]:
     """Claims by weight, and the figures that none of them is about."""
     order = {name: place for place, name in enumerate(GROUPS)}
     figures_of = _figures_of(claims)
     cards = [_card(claim, figures) for claim, figures in zip(claims, figures_of, strict=True)]
-    cards.sort(key=lambda card: order.get(card.group, len(order)))  # and else as they came
+    cards.sort(key=lambda card: order.get(card.source.group, len(order)))  # and else as they came
     return _distinct(cards), _unclaimed(figures_of)
 
 
 def _grouped(cards: Sequence[_Card]) -> list[_Group]:
-    names = dict.fromkeys(card.group for card in cards)
+    names = dict.fromkeys(card.source.group for card in cards)
     return [
-        _Group(f"group-{place}", name, tuple(card for card in cards if card.group == name))
+        _Group(f"group-{place}", name, tuple(card for card in cards if card.source.group == name))
         for place, name in enumerate(names)
     ]
 
@@ -240,7 +178,7 @@ def _tally(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
 
 
 def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
-    paper = [card for card in cards if not card.added]
+    paper = [card for card in cards if not card.source.added]
     by_key = {
         key: [card for card in paper if card.verdict.key == key]
         for key in ("holds", "misprint", "condition", "fails")
@@ -250,8 +188,8 @@ def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
         total=len(paper),
         target=target,
         **by_key,
-        added=[card for card in cards if card.added and card.verdict.key == "holds"],
-        named=lambda some: [card for card in some if card.kind in _MAIN],
+        added=[card for card in cards if card.source.added and card.verdict.key == "holds"],
+        named=lambda some: [card for card in some if card.source.kind in _MAIN],
         others=_others,
         plural=plural,
     )
@@ -259,7 +197,7 @@ def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
 
 def _others(cards: Sequence[_Card]) -> str:
     """Formulas and figures, which are only counted."""
-    numbers = Counter(card.kind for card in cards if card.kind not in _MAIN)
+    numbers = Counter(card.source.kind for card in cards if card.source.kind not in _MAIN)
     nouns = {"appendix": ("line of the appendices", "lines of the appendices")}
     words = [plural(number, *nouns.get(kind, (kind,))) for kind, number in sorted(numbers.items())]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
@@ -296,7 +234,7 @@ def _raised(text: str) -> Markup:
     return Markup(re.sub(r"\bK(\d)\1\b", r"K<sub>\1,\1</sub>", html))
 
 
-def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
+def _card(claim: Claim, figures: tuple[PaperFigure, ...]) -> _Card:
     typeset = claim.typeset
     try:
         panels = _counterexample(claim)
@@ -312,12 +250,7 @@ def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
         raise InputError(f"claim {claim.id!r} cannot be shown: {error}") from None
     return _Card(
         name=re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
-        id=claim.id,
-        section=claim.section,
-        label=claim.label,
-        group=claim.group,
-        kind=claim.kind,
-        added=claim.added,
+        source=claim,
         title=title,
         statement=statement,
         verdict=verdict(claim.verdict),
@@ -328,11 +261,10 @@ def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
         counterexample=panels,
         figures=figures,
         searched=_raised(claim.searched),
-        seconds=f"{claim.seconds:.2g} s",
     )
 
 
-def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
+def _evidence(evidence: Evidence, drawn: set[tuple[str, ...]]) -> _Evidence:
     """A chart for series, a picture for a graph, a table for rows, and one for named values.
 
     A graph that is among ``drawn`` is not drawn again.
@@ -372,7 +304,7 @@ def _chart(
     return embedded(drawn, re.sub(r"\W+", "-", title).strip("-").lower()[:40] or "chart")
 
 
-def _counterexample(claim: ClaimLike) -> tuple[Panel, ...]:
+def _counterexample(claim: Claim) -> tuple[Panel, ...]:
     """The graph, and beside it the partition graph that it beats; else its matrix."""
     if not claim.counterexample:
         return ()
@@ -414,7 +346,7 @@ def _attacked(graph: Graph) -> str:
     return f"; de-anonymising one user leaves {shown(attacked(graph))} on average"
 
 
-def _figures_of(claims: Sequence[ClaimLike]) -> list[tuple[PaperFigure, ...]]:
+def _figures_of(claims: Sequence[Claim]) -> list[tuple[PaperFigure, ...]]:
     """The figures that each claim is about, each at the first claim that names it."""
     left = {figure.number: figure for figure in paper_figures()}
     return [
@@ -461,7 +393,7 @@ def _distinct(cards: list[_Card]) -> list[_Card]:
 
 def _own(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
     """The tally of what the paper itself says, or of all if it says none of it."""
-    return _tally([card for card in cards if not card.added] or cards)
+    return _tally([card for card in cards if not card.source.added] or cards)
 
 
 def _line(tally: Sequence[tuple[VerdictMark, int]]) -> str:

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
-from anonymatch.graph import reading
 from anonymatch.tables.reading.released_cells import ANY, spelling
+from anonymatch.tabular import reading
 
 __all__ = ["read_hierarchy"]
 
@@ -51,9 +51,9 @@ def read_hierarchy(
             raise InputError(f"{byte} is not UTF-8; save the file as UTF-8").at(line) from None
         separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
         if '"' in text:
-            from anonymatch.graph import delimited  # imports polars
+            from anonymatch.tabular import check_quotes  # imports polars
 
-            delimited.check_quotes(text.encode(), separator)
+            check_quotes(text.encode(), separator)
         levels: dict[str, frozenset[str]] = {}
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         number, width = 1, 0

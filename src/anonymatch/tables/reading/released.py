@@ -473,7 +473,7 @@ def open_released(
     return read_released(
         require_original(path, options),
         path,
-        identifiers=options.identifiers,
+        identifiers=options.quasi_identifiers,
         sensitive=options.sensitive,
         name=options.name,
         hierarchies=options.hierarchies,

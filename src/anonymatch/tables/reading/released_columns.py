@@ -18,7 +18,6 @@ from anonymatch.base.arguments import elements
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, listed, quoted
-from anonymatch.tabular import read_text_table, shown_separator
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,9 +42,10 @@ def read_tables(original: PathLike, released: PathLike) -> tuple[pl.DataFrame, p
 
     Case is ignored where that leaves no choice.
     """
+    from anonymatch.tabular import read_text_table  # imports polars
+
     people, rows = (
-        _stripped(read_text_table(each, separator=shown_separator(each)), f"{as_path(each)}")
-        for each in (original, released)
+        _stripped(read_text_table(each), f"{as_path(each)}") for each in (original, released)
     )
     free = [column for column in people.columns if column not in rows.columns]
     new = {column: spelled(column, free) for column in rows.columns if column not in people.columns}
@@ -145,9 +145,9 @@ def choose_columns(
     shared = [column for column in people.columns if column in rows.columns and column != named]
     left_out: list[str] = []
     if identifiers is not None:
-        chosen = [spelled(one, people.columns) for one in _list(identifiers, "identifiers")]
+        chosen = [spelled(one, people.columns) for one in _list(identifiers, "quasi_identifiers")]
         if not chosen:
-            raise InputError(Argument("identifiers"), " is empty; name at least one column")
+            raise InputError(Argument("quasi_identifiers"), " is empty; name at least one column")
         for column in chosen:
             _require(people, column, "original")
             _require(rows, column, "released")
@@ -161,7 +161,7 @@ def choose_columns(
             raise InputError(
                 "the tables share no column that could identify; give both the same names of "
                 "columns, or say which with ",
-                Argument("identifiers", ...),
+                Argument("quasi_identifiers", ...),
             )
     if told_sensitive is None:
         only_released = [column for column in rows.columns if column not in people.columns]

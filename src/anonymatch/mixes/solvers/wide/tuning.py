@@ -81,6 +81,8 @@ class WideTuning:
     exact_bits: int = 62  # of a key: columns taken, and numbers of pairs and of lost rows
     exact_share: float = 0.5  # of the budget
     exact_possible: float = 1e-12
+    # Probabilities closer than this, relatively, are equal: the first is the guess.
+    exact_tie: float = 1e-12
     exact_rounding: float = 2.0**-50
     most_states: int = 50_000_000  # of a programme over who is lost
     # ---- swap_chain

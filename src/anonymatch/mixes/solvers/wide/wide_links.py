@@ -267,7 +267,7 @@ def exact_links(
         if not departed[i] > 0.0:
             continue
         given = own / departed[i]
-        best = int(own.argmax())
+        best = int(np.argmax(own >= own.max() * (1.0 - WIDE.exact_tie)))
         guess[i] = int(band.first[i]) + best
         allowed[i] = int((given > WIDE.exact_possible).sum())
         figures["largest"][i] = own[best]
@@ -278,7 +278,7 @@ def exact_links(
         if groups is not None:
             which = groups[int(band.first[i]) : int(band.last[i])]
             together = np.bincount(which, weights=given).astype(np.float64)
-            group_guess[i] = int(together.argmax())
+            group_guess[i] = int(np.argmax(together >= together.max() * (1.0 - WIDE.exact_tie)))
             figures["group"][i] = float(together.max()) * departed[i]
             figures["group_shannon"][i] = max(float(entropy_terms(together).sum()), 0.0)
     counted = np.ones(size, dtype=np.bool_) if edge is None or edge.all() else ~edge
