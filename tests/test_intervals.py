@@ -13,7 +13,8 @@ import pytest
 from anonymatch.counting.approximate.bridge import t_quantile
 from anonymatch.counting.measures.averages import SAMPLED, drawn_quantile
 from anonymatch.disclosure.posterior import share_of
-from anonymatch.planning.simulation import CONFIDENCE, _mean, _quantile_ends, _share_ends
+from anonymatch.planning.simulation import CONFIDENCE, _quantile_ends, _share_ends
+from anonymatch.running import mean_interval
 
 
 def binomial(hits: int, number: int, share: float) -> float:
@@ -50,7 +51,7 @@ def test_batch_means_hold_the_mean_as_often_as_they_claim(batches: int) -> None:
 
 def test_means_of_plans_hold_as_often_as_they_claim() -> None:
     draws = np.random.default_rng(3).normal(5.0, 1.0, (2000, 8))
-    intervals = [_mean(row.tolist()) for row in draws]
+    intervals = [mean_interval(row) for row in draws]
     held = np.mean([one.low <= 5.0 <= one.high for one in intervals])
 
     assert held == pytest.approx(CONFIDENCE, abs=0.02)

@@ -54,6 +54,9 @@ from anonymatch.audits.log_totals import (
     LogTotals as LogTotals,
     totals as totals,
 )
+from anonymatch.audits.passages import (
+    explained as explained,
+)
 from anonymatch.audits.result import (
     Audit as Audit,
     Bin as Bin,

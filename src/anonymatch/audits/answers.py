@@ -29,6 +29,8 @@ from anonymatch.counting.measures import (
 )
 from anonymatch.graph import Graph, require_matching
 from anonymatch.mixes import (
+    Exponential,
+    HopLaw,
     LinkFigures,
     NetworkJoint,
     Observation,
@@ -309,9 +311,9 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
             return _by_links(observation, passage, resources)
         except BudgetError:
             law = passage.law
-            if law is None or not law.has_graph or not passage.conditions.silent:
+            if not isinstance(law, HopLaw) or not passage.conditions.silent:
                 raise
-            if law.closed_form:  # a graph would take far longer
+            if isinstance(law, Exponential):  # a graph would take far longer
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=resources.budget)
@@ -359,7 +361,7 @@ def closes(passage: Passage) -> bool:
     """Whether all that came in left one exponential mix, and nothing else did: in closed form."""
     conditions = passage.conditions
     assert conditions is not None
-    if passage.law is None or not passage.law.closed_form or not conditions.clean:
+    if not isinstance(passage.law, Exponential) or not conditions.clean:
         return False
     if len(passage.users) != len(passage.behaviours):
         return False
@@ -563,9 +565,7 @@ def _edges_at(
 def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
     """Closer than what is known of each user, where chains of moves tell errors of all of them."""
     errors = probabilities.errors
-    methods = probabilities.method.split(" + ")
-    sampled = {"worm chain", "guided sampling", "belief propagation", "Sinkhorn scaling"}
-    if errors is None or counting.SPARE_METHOD not in methods or sampled & set(methods):
+    if errors is None or not probabilities.by_moves:
         return None
     if np.isnan(probabilities.probabilities).any():
         return None

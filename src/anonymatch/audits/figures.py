@@ -24,7 +24,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import shown
 from anonymatch.counting.measures import averages
-from anonymatch.mixes import Nouns, Observation
+from anonymatch.mixes import FlushLaw, Nouns, Observation
 from anonymatch.tables import NOTION_KINDS, NotionKind
 
 __all__ = [
@@ -256,7 +256,7 @@ def _fitting(observation: Observation) -> Ints | None:
     assert passage is not None
     if observation.network is not None:
         return None
-    flushes = passage.law is not None and passage.law.flush is not None
+    flushes = isinstance(passage.law, FlushLaw)
     if flushes or not len(passage.departures):
         return None
     # Several hops take time: nobody leaves at the moment of coming in.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -14,10 +15,12 @@ import numpy.typing as npt
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
-from anonymatch.counting.approximate.chain_sample import chain_sample
-from anonymatch.counting.approximate.estimate import EstimateBudget
+from anonymatch.counting.approximate.estimate import DrawTask, EstimateBudget, Sampling
+from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.approximate.nested_bound import exact_matchings
-from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.approximate.spare_chain import SpareChains
+from anonymatch.counting.approximate.tuning import GUIDE, SPARE
+from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.block_classes import members_of_classes, reduce
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.exact import frontier
@@ -50,17 +53,10 @@ def sample(
 
     Parameters
     ----------
-    graph : Graph
     size : int
         How many.
-    seed : int
-        The same seed gives the same matchings on every machine.
-    budget : float or Budget, optional
-        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, budget, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------
@@ -194,10 +190,42 @@ def _by_nested_bound(request: _Request) -> Matchings | None:
 
 
 def _by_chain(request: _Request) -> Matchings | None:
-    allowed = EstimateBudget(seconds=request.budget.seconds, half_width=1.0)
-    return chain_sample(
-        request.block, request.size, seed=request.seed, allowed=allowed, effort=request.effort
-    )
+    """Chains of moves and swaps where behaviours are left over, else worm chains.
+
+    Worm chains begin at independent guided draws, go 100 steps a user unseen (50 in giant blocks),
+    and then 10 steps a user from one sample to the next.
+    """
+    block, effort, seconds = request.block, request.effort, request.budget.seconds
+    try:
+        if block.optional:
+            each = math.ceil(request.size / SPARE.chains)
+            moves = SpareChains(block, request.seed, effort).matchings(each, GUIDE.apart, seconds)
+            if moves is not None:
+                return _shuffled(moves, request)
+    except TooSlowError:
+        pass
+    square = squared(block)
+    if square is None:
+        return None
+    allowed = EstimateBudget(seconds=seconds, half_width=1.0)
+    sampling = Sampling(DrawTask(square[0], request.seed, allowed, effort))
+    each = math.ceil(request.size / WormChain.number_of(square[0]))
+    price = sampling.chains_price(each)
+    if price > seconds:
+        return None
+    effort.expect(price)
+    try:
+        return _shuffled(sampling.chains.matchings(each, effort), request)[:, : block.n_users]
+    except TooSlowError:
+        return None
+
+
+def _shuffled(drawn: Matchings, request: _Request) -> Matchings:
+    """The chains' samples in a random order: neighbours are of one chain."""
+    matchings = drawn.reshape(drawn.shape[0] * drawn.shape[1], -1)
+    order = np.random.default_rng([*request.seed, 7]).permutation(len(matchings))
+    chosen: Matchings = matchings[order]
+    return chosen[: request.size]
 
 
 _DRAWS: dict[str, Callable[[_Request], Matchings | None]] = {

@@ -62,10 +62,13 @@ from anonymatch.mixes.laws import (
     Binomial as Binomial,
     Cottrell as Cottrell,
     DelayLaw as DelayLaw,
+    DensityLaw as DensityLaw,
     Erlang as Erlang,
     Exponential as Exponential,
     FlushLaw as FlushLaw,
     Free as Free,
+    GraphFlushLaw as GraphFlushLaw,
+    HopLaw as HopLaw,
     Hops as Hops,
     LAWS as LAWS,
     Law as Law,
@@ -73,12 +76,12 @@ from anonymatch.mixes.laws import (
     Linked as Linked,
     LogNormal as LogNormal,
     Measured as Measured,
-    PassageWork as PassageWork,
     Pool as Pool,
     Threshold as Threshold,
     Timed as Timed,
     TimedPool as TimedPool,
     Window as Window,
+    by_density as by_density,
     check_law as check_law,
     delay_log_density as delay_log_density,
     guess_law as guess_law,
@@ -87,7 +90,6 @@ from anonymatch.mixes.laws import (
     law_usage as law_usage,
     parse_law as parse_law,
     register as register,
-    wide_links as wide_links,
 )
 from anonymatch.mixes.laws.candidates import (
     CUT as CUT,
@@ -149,7 +151,7 @@ from anonymatch.mixes.reading.preview import (
     log_mean_delay as log_mean_delay,
 )
 from anonymatch.mixes.solvers.any_delay import (
-    DelayLog as DelayLog,
+    delay_cost as delay_cost,
     delay_figures as delay_figures,
 )
 from anonymatch.mixes.solvers.exponential import (
@@ -160,7 +162,6 @@ from anonymatch.mixes.solvers.exponential import (
     stay_of as stay_of,
 )
 from anonymatch.mixes.solvers.flushes.flush_chain import (
-    Dummies as Dummies,
     flush_figures as flush_figures,
 )
 from anonymatch.mixes.solvers.flushes.flush_rule import (
@@ -183,10 +184,13 @@ from anonymatch.mixes.solvers.hops.phase_chain import (
 )
 from anonymatch.mixes.solvers.hops.phase_log import (
     check_hops as check_hops,
+    phase_seconds as phase_seconds,
 )
 from anonymatch.mixes.solvers.links import (
     Channel as Channel,
+    Dummies as Dummies,
     LinkFigures as LinkFigures,
+    LinkProblem as LinkProblem,
     ReceiverFigures as ReceiverFigures,
     entropy_slack as entropy_slack,
     two_outcomes as two_outcomes,
@@ -216,20 +220,32 @@ from anonymatch.mixes.solvers.networks.network_histories import (
     network_joint as network_joint,
     two_layer_bits as two_layer_bits,
 )
+from anonymatch.mixes.solvers.offers import (
+    LogOffer as LogOffer,
+    Refusal as Refusal,
+    SOLVERS as SOLVERS,
+    Solver as Solver,
+    SolverOffer as SolverOffer,
+    explain_graph as explain_graph,
+    explain_solvers as explain_solvers,
+    solve as solve,
+)
+from anonymatch.mixes.solvers.wide.bands import (
+    LinkBand as LinkBand,
+    WideBand as WideBand,
+)
 from anonymatch.mixes.solvers.wide.link_estimate import (
     LINKS_CONFIDENCE as LINKS_CONFIDENCE,
     LinksEstimate as LinksEstimate,
 )
-from anonymatch.mixes.solvers.wide.wide_band import (
+from anonymatch.mixes.solvers.wide.swap_chain import (
     BandEstimate as BandEstimate,
-    WideBand as WideBand,
+    band_seconds as band_seconds,
     estimate_band as estimate_band,
-)
-from anonymatch.mixes.solvers.wide.wide_link_band import (
-    LinkBand as LinkBand,
 )
 from anonymatch.mixes.solvers.wide.wide_links import (
     estimate_links as estimate_links,
+    links_cost as links_cost,
 )
 from anonymatch.mixes.synthetic import (
     synthesize as synthesize,

@@ -15,7 +15,7 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted
-from anonymatch.mixes.laws import Exponential, Law, Traffic, check_law
+from anonymatch.mixes.laws import Exponential, FlushLaw, Law, Traffic, check_law
 from anonymatch.mixes.laws.law import DelayLaw
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.running import Cancelled, byte_of_work
@@ -207,7 +207,7 @@ def synthesize_network(
     extra = real(cover, "cover", high=1e6)
     seconds = real(link, "link", high=1e12)
     lossy = real(loss, "loss", high=1.0)
-    if lossy and rule.flush is not None:
+    if lossy and isinstance(rule, FlushLaw):
         raise InputError(
             Argument("loss"), f" in a network is for laws without flushes, not for the {rule}"
         )
@@ -314,11 +314,11 @@ def _mix(law: Law) -> NetworkMix | None:
     """The law as kernels draw it; None for delays that do not depend on other packets."""
     if isinstance(law, Exponential):
         return NetworkMix("exponential", seconds=law.mean)
-    rule = law.flush
-    if rule is None:
-        if isinstance(law, DelayLaw):
-            return None
+    if isinstance(law, DelayLaw):
+        return None
+    if not isinstance(law, FlushLaw):
         raise InputError(f"no network is drawn of the {law}; take another law")
+    rule = law.flush
     if rule.batch is not None:
         return NetworkMix("batch", batch=rule.batch, kept=rule.kept)
     assert rule.interval is not None

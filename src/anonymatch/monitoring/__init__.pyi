@@ -11,9 +11,6 @@ from anonymatch.monitoring.figures import (
     Report as Report,
     coarse as coarse,
 )
-from anonymatch.monitoring.lines import (
-    reports_of_lines as reports_of_lines,
-)
 from anonymatch.monitoring.prometheus import (
     Prometheus as Prometheus,
     reports_of_prometheus as reports_of_prometheus,
@@ -24,4 +21,5 @@ from anonymatch.monitoring.windows import (
     LEAST_PACKETS as LEAST_PACKETS,
     LEAST_SECONDS as LEAST_SECONDS,
     Windows as Windows,
+    reports_of_lines as reports_of_lines,
 )

@@ -21,12 +21,11 @@ from anonymatch.mixes.logs.observing import observe
 from anonymatch.mixes.solvers.exponential import passage_figures
 from anonymatch.mixes.solvers.flushes import flush_states
 from anonymatch.mixes.solvers.flushes.flush_chain import (
-    Dummies,
     FlushPairs,
     flush_figures,
     flush_pairs,
 )
-from anonymatch.mixes.solvers.links import Channel, LinkFigures
+from anonymatch.mixes.solvers.links import Channel, Dummies, LinkFigures
 from anonymatch.mixes.synthetic import synthesize
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "flushes.json"

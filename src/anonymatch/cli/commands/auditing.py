@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
 from anonymatch.base.options import above_zero, argument, option, repeated, whole
@@ -19,6 +19,9 @@ from anonymatch.mixes import LogOptions, Observation, ReadOptions, has_rounds
 from anonymatch.rings import RingOptions
 from anonymatch.running import Progress
 from anonymatch.tables import Release, TableOptions
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["AuditOptions", "run_audit"]
 
@@ -89,6 +92,11 @@ class AuditOptions(_Reported):
 @dataclass(frozen=True, kw_only=True)
 class _File:
     file: Path = argument("FILE", "Message log, simulator's log, links of a network, or a graph.")
+    explain: bool = option(
+        False,
+        "Show which solver is chosen for the log, and what the others would cost.",
+        group="Computation",
+    )
 
 
 @command(acts=WORK, hidden=(*_TABLES, *_RINGS, "view"), sources=("messages", "network"))
@@ -114,7 +122,9 @@ def audit(
     """
     if reading.original is not None:
         note("'audit --original' is now 'anonymatch table audit'; it works until 0.3.0")
-    return run_audit(where.file, reading, asked, drawn, options, forwarding=True)
+    return run_audit(
+        where.file, reading, asked, drawn, options, forwarding=True, explain=where.explain
+    )
 
 
 def run_audit(
@@ -125,6 +135,7 @@ def run_audit(
     options: Options,
     *,
     forwarding: bool = False,
+    explain: bool = False,
 ) -> int | None:
     """Audit a file of any kind; ``forwarding`` says which command would have been its own."""
     from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, parse_gates
@@ -180,15 +191,41 @@ def run_audit(
             }
             for gate in gates
         ]
-        json_output.print_json(result.to_dict() | {"gates": lines})
+        solvers = {"solvers": _solvers(observation, options)} if explain else {}
+        json_output.print_json(result.to_dict() | {"gates": lines} | solvers)
     else:
         from anonymatch.cli.screens import audit, release
 
         screen = audit.audit_screen if result.table is None else release.release_screen
         show(*screen(result, gates))
+        if explain:
+            show(_solver_table(observation, options))
     saving.note_written(asked.csv, asked.html)
     drawn.write(audit_charts(result))
     return MISSED if any(gate.passed is False for gate in gates) else None
+
+
+def _solvers(observation: Observation, options: Options) -> list[dict[str, object]]:
+    """Return what every solver offers for the log; the chosen one is the first that applies."""
+    from anonymatch.audits import explained
+
+    return [
+        {"name": name, "chosen": chosen, "applies": hasattr(offer, "seconds"), **offer._asdict()}
+        for name, offer, chosen in explained(observation, options.effort())
+    ]
+
+
+def _solver_table(observation: Observation, options: Options) -> RenderableType:
+    from anonymatch.reporting.terminal import bullets
+
+    lines = []
+    for one in _solvers(observation, options):
+        cost = "does not apply"
+        if one["applies"]:
+            kind = "exact" if one["exact"] else "estimated"
+            cost = f"{'chosen, ' if one['chosen'] else ''}{kind}, about {one['seconds']:.2g} s"
+        lines.append(f"{one['name']}: {cost} ({one['why']})")
+    return bullets("Solvers:", lines or ["none: this is not the log of one mix"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from anonymatch.counting.approximate.tuning import ESTIMATE
 
-_COMMON = 2.0  # times the variance of normal logs that a sample may show by chance
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def rare_variance(forward: Floats, backward: Floats) -> float:
     if not math.isfinite(width):
         return math.inf
     common = math.expm1(min(max(width, 0.0), 500.0))
-    return max(max(_variances(forward, backward)) - _COMMON * common, 0.0)
+    return max(max(_variances(forward, backward)) - ESTIMATE.common * common, 0.0)
 
 
 def _variances(forward: Floats, backward: Floats) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from anonymatch.mixes import (
     Law,
     LogProblem,
     Messages,
+    Pool,
     check_law,
     edges_of,
     on_clock_of,
@@ -233,7 +234,7 @@ def _runs(problem: LogProblem) -> Candidates:
     """Candidates by the law; of mixes that choose uniformly, all that leaves later."""
     law, log = problem.law, problem.log
     end = float(max(log.arrivals[-1], log.departures[-1]))
-    if not law.by_moments:
+    if not isinstance(law, Pool):
         return problem.candidates(end)
     came, left = law.moments(
         log.arrivals[problem.ins],

@@ -33,13 +33,12 @@ from anonymatch.base.text import quoted
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law
 from anonymatch.mixes.logs.observation import Observation
-from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
+from anonymatch.mixes.networks.link_logs import in_words, observe_links
+from anonymatch.mixes.networks.link_rows import LinkRows
 from anonymatch.mixes.networks.network_conditions import (
     LinkConditions,
     PerMix,
-    flush_law,
-    mean_delays,
-    most_inside,
+    network_law,
 )
 from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, column_names
 
@@ -133,12 +132,12 @@ def read_network(
     try:
         observation = observe_links(
             rows,
-            mix,
+            mix.law,
             source="",
             given=LinkConditions(
-                mean=mean_delays(law),
-                most=most_inside(law),
-                flushes=flush_law(law),
+                mean=mix.mean,
+                most=mix.most,
+                flushes=mix.flushes,
                 loss=loss,
                 cover_rate=cover_rate,
                 loop_rate=loop_rate,

@@ -43,7 +43,9 @@ from anonymatch.base.text import Argument, quoted, several
 from anonymatch.mixes.formats.network_files import corrupt_names
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.logs.messages import Messages
-from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
+from anonymatch.mixes.networks.link_logs import in_words, observe_links
+from anonymatch.mixes.networks.link_rows import LinkRows
+from anonymatch.mixes.networks.network_conditions import network_law
 from anonymatch.tabular import Column, Columns, Source, reading
 
 if TYPE_CHECKING:
@@ -275,7 +277,7 @@ def _links_of(folder: Path, options: ReadOptions) -> Observation:
                 Argument("view", "ends"),
                 " and a law",
             )
-    law = network_law("exponential" if options.law is None else options.law)
+    law = network_law("exponential" if options.law is None else options.law).law
     notes = _dummies(in_folder(folder, _DUMMIES))
     sent, received = _mixim_tables(folder, "MessageTimeLeft", "MessageTimeReceived")
     until = received.numbers("MessageTimeReceived")

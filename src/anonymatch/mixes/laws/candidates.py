@@ -30,26 +30,16 @@ _PLAIN, _WEIGHTED = (4e-8, 16.0), (1.5e-7, 40.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """Departures ``first[i]`` to ``end[i] - 1`` are those that message ``i`` may be.
-
-    Attributes
-    ----------
-    late : array of bool
-        Which messages may leave after the last departure of the log.
-    weigh : callable or None
-        From users and departures, edge by edge, to natural logs of weights; None if all weigh 1.
-    staying : array or None
-        Natural log of the weight of not leaving before the log ends, comparable with the weights.
-    note : str
-        What was left out, a sentence; empty if nothing.
-    """
+    """Departures ``first[i]`` to ``end[i] - 1`` are those that message ``i`` may be."""
 
     first: Ints
     end: Ints
-    late: Bools
+    late: Bools  # which messages may leave after the last departure of the log
+    # From users and departures, edge by edge, to natural logs of weights; None if all weigh 1.
     weigh: Callable[[npt.NDArray[Any], npt.NDArray[Any]], Floats] | None = None
+    # Natural log of the weight of not leaving before the log ends, comparable with the weights.
     staying: Floats | None = None
-    note: str = ""
+    note: str = ""  # what was left out, a sentence; empty if nothing
 
     def orphans(self, n_out: int) -> Ints:
         """Departures that nobody can have sent."""

@@ -22,7 +22,9 @@ from anonymatch.mixes.laws.candidates import Candidates, between
 from anonymatch.mixes.laws.law import (
     LATE,
     LONGEST,
+    RARE,
     DelayLaw,
+    DensityLaw,
     Law,
     Parameter,
     Traffic,
@@ -34,7 +36,7 @@ from anonymatch.tabular import separator_in
 
 
 @dataclass(frozen=True, slots=True)
-class Window(DelayLaw):
+class Window(DensityLaw):
     """Every message leaves between ``low`` and ``high`` seconds after it came in.
 
     If delays are uniform between the two and messages come in at random, all matchings within the
@@ -80,21 +82,12 @@ class Window(DelayLaw):
     def packet_delay(self) -> float | None:
         return None if self.low > 0 else self.high
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
-        came = arrivals[users]
-        runs = between(came, departures[behaviours], self.low, self.high, end)
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
+        runs = between(came, left, self.low, self.high, end)
         return replace(runs, staying=np.where(runs.late, self.log_survival(end - came), -math.inf))
 
     @property
-    def has_density(self) -> bool:
+    def spread_out(self) -> bool:
         return self.high > self.low
 
     def log_density(self, delays: Floats) -> Floats:
@@ -102,7 +95,7 @@ class Window(DelayLaw):
         return np.full(len(delays), -math.log(self.high - self.low))
 
     def log_survival(self, delays: Floats) -> Floats:
-        if not self.has_density:
+        if not self.spread_out:
             return np.where(delays < self.high, 0.0, -math.inf)
         with np.errstate(divide="ignore"):
             shares = (self.high - delays) / (self.high - self.low)
@@ -117,12 +110,11 @@ class Window(DelayLaw):
 
 _CUT = 1e-7  # probability, a message, of the delays that are left out because they are too long
 _SHORT = -8.0  # standard deviations of the log below which none is: 6e-16 a message
-_RARE = 1e-9  # of packets, that take longer than what hardly one exceeds
 _WIDEST = 5.0  # sigma: beyond, a band would reach over any log
 
 
 @dataclass(frozen=True, slots=True)
-class LogNormal(DelayLaw):
+class LogNormal(DensityLaw):
     """The log of a delay is normal: ``mean`` seconds on average, ``sigma`` that of the log.
 
     ``shift`` seconds that every message takes in any case, such as links do, come on top.
@@ -181,20 +173,11 @@ class LogNormal(DelayLaw):
         return self._exceeded(LATE)
 
     def packet_delay(self) -> float | None:
-        return self._exceeded(_RARE)
+        return self._exceeded(RARE)
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         from scipy.special import log_ndtr
 
-        came, left = arrivals[users], departures[behaviours]
         longest = self._exceeded(_CUT)
         shortest = self.shift + math.exp(self._middle + self.sigma * _SHORT)
         middle, sigma = self._middle, self.sigma
@@ -216,10 +199,6 @@ class LogNormal(DelayLaw):
             staying=log_ndtr(-since / sigma) + constant,
             note=f"delays above {longest:.4g} s, of probability {_CUT:g} a message, are left out",
         )
-
-    @property
-    def has_density(self) -> bool:
-        return True
 
     def log_density(self, delays: Floats) -> Floats:
         with np.errstate(divide="ignore"):
@@ -251,7 +230,7 @@ _NARROWEST = 1e-5  # of all that was measured: a step is no narrower
 
 
 @dataclass(frozen=True, slots=True)
-class Measured(DelayLaw):
+class Measured(DensityLaw):
     """Delays with the density of those in a file, in seconds: one a line, or a column ``delay``.
 
     The density is that of steps with equally many delays, twice the cube root of their number of
@@ -301,16 +280,7 @@ class Measured(DelayLaw):
     def packet_delay(self) -> float | None:
         return self.longest_delay
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
-        came, left = arrivals[users], departures[behaviours]
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         runs = between(came, left, float(self.ends[0]), float(self.ends[-1]), end)
         logs = np.log(self.mean_delay * self.shares / np.diff(self.ends))
 
@@ -326,10 +296,6 @@ class Measured(DelayLaw):
             weigh=weigh,
             staying=np.log(np.maximum(stays, 1e-300)),
         )
-
-    @property
-    def has_density(self) -> bool:
-        return True
 
     def log_density(self, delays: Floats) -> Floats:
         step = np.searchsorted(self.ends, delays, side="right") - 1
@@ -504,16 +470,7 @@ class Free(DelayLaw):
             )
         return weights
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
-        came, left = arrivals[users], departures[behaviours]
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         runs = between(came, left, 0.0, self.longest, end)
 
         def weigh(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Floats:

@@ -19,7 +19,6 @@ from anonymatch.mixes.laws.law import (
     LONGEST,
     Law,
     Parameter,
-    PassageWork,
     Traffic,
     positive,
     set_values,
@@ -36,8 +35,6 @@ class FlushLaw(Law):
 
     __slots__ = ()
 
-    flags_as_rates: ClassVar[bool] = True
-
     @property
     @abstractmethod
     def flush(self) -> mixes.FlushRule:
@@ -51,10 +48,6 @@ class FlushLaw(Law):
     def longest_delay(self) -> float | None:
         return None
 
-    @property
-    def followed(self) -> bool:
-        return True
-
     def candidates(
         self,
         arrivals: Floats,
@@ -64,19 +57,10 @@ class FlushLaw(Law):
         behaviours: Ints,
         end: float,
     ) -> Candidates:
-        del end
-        if not self.alike:
-            raise InputError(
-                f"{self}: whose a message out is depends on how many are inside, which no graph of "
-                "candidates says; take its figures from the log"
-            )
-        rounds = mixes.flush_numbers(self.flush, arrivals, departures)
-        last = float(rounds.departures[-1]) if len(departures) else -math.inf
-        return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
-
-    def _runs(self, came: Floats, left: Floats, last: float) -> Candidates:
-        """Candidates by numbers of flushes, in order."""
-        return same(came, left, last)
+        raise InputError(
+            f"{self}: whose a message out is depends on how many are inside, which no graph of "
+            "candidates says; take its figures from the log"
+        )
 
     def drawn(
         self, arrivals: Floats, traffic: Traffic, draw: np.random.Generator
@@ -88,20 +72,37 @@ class FlushLaw(Law):
         )
         return departures, lost, cover
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> mixes.LinkFigures:
-        return mixes.flush_figures(
-            self,
-            arrivals,
-            departures,
-            channel=work.channel,
-            dummies=work.dummies,
-            budget=work.budget,
-            asked=work.asked,
-        )
+
+class GraphFlushLaw(FlushLaw):
+    """A flush mix whose candidates a graph holds: all messages of a flush are equally likely."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
+        """Messages inside when a log ends: their mean, and the most."""
+
+    def candidates(
+        self,
+        arrivals: Floats,
+        departures: Floats,
+        *,
+        users: Ints,
+        behaviours: Ints,
+        end: float,
+    ) -> Candidates:
+        del end
+        rounds = mixes.flush_numbers(self.flush, arrivals, departures)
+        last = float(rounds.departures[-1]) if len(departures) else -math.inf
+        return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
+
+    def _runs(self, came: Floats, left: Floats, last: float) -> Candidates:
+        """Candidates by numbers of flushes, in order."""
+        return same(came, left, last)
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold(FlushLaw):
+class Threshold(GraphFlushLaw):
     """A mix that waits for ``batch`` messages and sends them on together.
 
     The law alone knows no delay.
@@ -123,7 +124,6 @@ class Threshold(FlushLaw):
         Parameter("batch", "N", "messages in a batch", whole=True),
     )
     example: ClassVar[str] = "10"
-    alike: ClassVar[bool] = True
 
     batch: int
 
@@ -142,7 +142,7 @@ class Threshold(FlushLaw):
 
 
 @dataclass(frozen=True, slots=True)
-class Timed(FlushLaw):
+class Timed(GraphFlushLaw):
     """A mix that sends on all it has every ``interval`` seconds: at ``origin``, and so on.
 
     Examples
@@ -157,7 +157,6 @@ class Timed(FlushLaw):
         Parameter("origin", "ORIGIN", "when one of them is", optional=True),
     )
     example: ClassVar[str] = "60"
-    alike: ClassVar[bool] = True
 
     interval: float
     origin: float = 0.0
@@ -190,7 +189,7 @@ class Timed(FlushLaw):
 
 
 @dataclass(frozen=True, slots=True)
-class Pool(FlushLaw):
+class Pool(GraphFlushLaw):
     """A mix that waits for ``batch + kept`` messages, sends on ``batch`` and keeps the others.
 
     Those that are kept are drawn from all inside. So whoever is inside at a flush may be among
@@ -213,8 +212,6 @@ class Pool(FlushLaw):
         Parameter("kept", "KEPT", "kept back", whole=True),
     )
     example: ClassVar[str] = "100,10"
-    alike: ClassVar[bool] = True
-    by_moments: ClassVar[bool] = True
 
     batch: int
     kept: int
@@ -238,6 +235,10 @@ class Pool(FlushLaw):
     def moments(
         self, came: Floats, left: Floats, *, filling: Floats, users: Ints
     ) -> tuple[Floats, Floats]:
+        """When each message in may leave first, and when each message out was let go.
+
+        ``filling`` are the arrivals that fill batches, and ``users`` says which of them came.
+        """
         flushes = filling[self.batch + self.kept - 1 :: self.batch]
         if not len(flushes):
             return came, np.full(len(left), -math.inf)

@@ -33,7 +33,7 @@ from anonymatch.mixes.laws.flushes import (
     Timed,
     TimedPool,
 )
-from anonymatch.mixes.laws.law import DelayLaw, Law
+from anonymatch.mixes.laws.law import DensityLaw, Law
 
 FEWEST = 20
 """Delays, or flushes, that say something of a law."""
@@ -189,12 +189,10 @@ def _score(law: Law, delays: Floats, size: int) -> float:
     return total - size * math.log(len(delays)) / 2 if math.isfinite(total) else -math.inf
 
 
-def _parts(law: Law) -> tuple[DelayLaw, float]:
-    """The law of the mixes, and the seconds on links; one exponential mix as one with a density."""
+def _parts(law: Law) -> tuple[DensityLaw, float]:
+    """The law of the mixes, and the seconds on links."""
     inner, seconds = (law.law, law.seconds) if isinstance(law, Linked) else (law, 0.0)
-    if isinstance(inner, Exponential):
-        inner = Erlang(1, inner.mean)
-    assert isinstance(inner, DelayLaw)
+    assert isinstance(inner, DensityLaw)
     return inner, seconds
 
 

@@ -14,6 +14,7 @@ from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.graph import Graph
 from anonymatch.mixes import (
     Candidates,
+    DensityLaw,
     FirstLook,
     Law,
     Linked,
@@ -355,7 +356,7 @@ def delays_chart(delays: Floats, law: Law | None = None) -> AnyChart | None:
 
 def _has_density(law: Law) -> bool:
     inner = law.law if isinstance(law, Linked) else law
-    return inner.has_density or inner.keyword == "exponential"
+    return isinstance(inner, DensityLaw) and inner.spread_out
 
 
 def _longest(delays: Floats, law: Law | None) -> float | None:

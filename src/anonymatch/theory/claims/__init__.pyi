@@ -26,6 +26,7 @@ from anonymatch.theory.claims.notation import (
 )
 from anonymatch.theory.claims.pictures import (
     Ellipse as Ellipse,
+    PRINTED as PRINTED,
     Point as Point,
     inside as inside,
     permutation as permutation,

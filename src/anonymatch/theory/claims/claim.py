@@ -162,24 +162,13 @@ class Claim(Summarised):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything by name, fit for JSON."""
-        return {
-            "id": self.id,
-            "number": self.number,
-            "section": self.section,
-            "kind": self.kind,
-            "label": self.label,
-            "title": self.title,
-            "added": self.added,
-            "statement": self.statement,
+        names = "id number section kind label title added statement verdict corrected brief"
+        names += " finding evidence counterexample partition searched seconds"
+        graphs = {name: getattr(self, name) for name in ("counterexample", "partition")}
+        return {name: getattr(self, name) for name in names.split()} | {
             "verdict": str(self.verdict),
-            "corrected": self.corrected,
-            "brief": self.brief,
-            "finding": self.finding,
-            "evidence": [{"text": e.text, "data": dict(e.data)} for e in self.evidence],
-            "counterexample": None if self.counterexample is None else list(self.counterexample),
-            "partition": None if self.partition is None else list(self.partition),
-            "searched": self.searched,
-            "seconds": self.seconds,
+            "evidence": [{"text": each.text, "data": dict(each.data)} for each in self.evidence],
+            **{name: None if rows is None else list(rows) for name, rows in graphs.items()},
         }
 
     def _figures(self) -> Figures:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +50,8 @@ from anonymatch.mixes.solvers.flushes.flush_states import (
     forward,
 )
 from anonymatch.mixes.solvers.flushes.known_numbers import KnownNumbers, known_numbers, known_totals
-from anonymatch.mixes.solvers.links import Channel, LinkFigures, guesses_within
+from anonymatch.mixes.solvers.links import Channel, Dummies, LinkFigures, guesses_within
 from anonymatch.running import Budget
-
-Dummies = Literal["exit", "pool"]
 
 _LN2 = math.log(2.0)
 _POSSIBLE = 1e-12  # probabilities above this count as allowed
@@ -96,20 +94,9 @@ def flush_figures(
 ) -> LinkFigures:
     """What a log says about which message out each message in is.
 
-    Parameters
-    ----------
-    law : law of a flush mix
-        Such as ``Timed(60)``, ``Pool(100, 10)`` or ``Binomial(60, 0.5)``.
-    arrivals, departures : arrays of times, in any order
-        Figures are in the order given.
-    channel : Channel
-        Losses, cover traffic, and from when to when the log was kept.
-    dummies : {"exit", "pool"}
-        Where cover traffic comes in.
-    budget : float or Budget, optional
-        Work that is predicted to need more is refused.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
+    Times may be in any order, which figures keep. ``dummies`` says where cover traffic comes in.
+    Work that is predicted to need more than the budget is refused. ``asked`` has a departure by
+    message whose probability is wanted; -1 for none.
 
     Notes
     -----

@@ -41,24 +41,17 @@ class ImpossibleFlushError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FlushModel:
-    """A log by its flushes, and what may have happened.
-
-    Attributes
-    ----------
-    means : array
-        Cover messages on average: that leave with each flush, or that come in before it and, the
-        last entry, after the last one.
-    totals : bool
-        Whether the number that is followed has cover traffic in it, which is held back like mail.
-    lost, cover : int or None
-        So many in all, where that is known.
-    """
+    """A log by its flushes, and what may have happened."""
 
     rule: FlushRule
     rounds: FlushRounds
     loss: float
+    # Cover messages on average: that leave with each flush, or that come in before it and, the last
+    # entry, after the last one.
     means: Floats
+    # Whether the number that is followed has cover traffic in it, which is held back like mail.
     totals: bool = False
+    # So many in all, where that is known.
     lost: int | None = None
     cover: int | None = None
     drained: bool = False
@@ -358,22 +351,13 @@ class Lanes:
 
 @dataclass(slots=True, eq=False)
 class Backward:
-    """What the backward pass finds beside rows.
+    """What the backward pass finds beside rows."""
 
-    Attributes
-    ----------
-    entropy : array
-        Of explanations, round by round, in nats.
-    lost, cover : float
-        Expected numbers of messages lost, and of cover messages.
-    cut : float
-        How much of any probability was not followed.
-    """
-
-    entropy: Floats
+    entropy: Floats  # of explanations, round by round, in nats
+    # Expected numbers of messages lost, and of cover messages.
     lost: float = 0.0
     cover: float = 0.0
-    cut: float = 0.0
+    cut: float = 0.0  # how much of any probability was not followed
 
 
 def backward(model: FlushModel, passed: Pass, row: Row) -> Backward:

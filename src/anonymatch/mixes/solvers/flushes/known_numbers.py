@@ -116,24 +116,13 @@ _CUT = 1e-18  # numbers of cover messages inside that are less likely are not fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stretch:
-    """Rounds up to one at whose flush the number inside is known; or to the end of the log.
+    """Rounds up to one at whose flush the number inside is known; or to the end of the log."""
 
-    Attributes
-    ----------
-    waiting : range
-        Rounds whose flush sent on nobody: no more than ``kept`` were inside at the last of them.
-    last : int
-        The round after them.
-    start : int
-        Inside at the beginning.
-    total : int or None
-        Inside at the flush of the last round; None at the end of the log.
-    """
-
+    # Rounds whose flush sent on nobody: no more than ``kept`` were inside at the last of them.
     waiting: range
-    last: int
-    start: int
-    total: int | None
+    last: int  # the round after them
+    start: int  # inside at the beginning
+    total: int | None  # inside at the flush of the last round; None at the end of the log
 
 
 @dataclass(frozen=True, slots=True, eq=False)

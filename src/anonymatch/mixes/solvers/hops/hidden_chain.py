@@ -263,29 +263,15 @@ def hidden_figures(
 ) -> LinkFigures:
     """What a log of one exponential mix says of each message.
 
-    Parameters
-    ----------
-    arrivals, departures : arrays of times, sorted
-    mean : float
-        Seconds that a message is held on average.
-    channel : Channel
-        Rates of loss and cover, or their numbers. Numbers condition the model of rates: every set
-        of lost messages and every place of cover is alike beforehand, and the delays decide.
-        Messages inside at the beginning leave as all others do, and are nobody's in the log.
-    real : array of float, optional
-        One a departure where the attacker can tell: 1 for a message, 0 for cover, NaN for unknown.
-    receivers : array of int, optional
-        Groups of departures whose probabilities are added up.
-    pairs : bool
-        Also give the whole matrix of probabilities.
-    guessing_every : int
-        Each so many-th message has its guessing entropy; 0 for none.
-    seconds : float
-        Predicted seconds beyond which a number is taken as a mean, which is told.
-    together : int
-        Departures between two compressions; at least as many as there are: no compression.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
+    ``mean`` is in seconds, and times are sorted. Numbers of the channel condition the model of
+    rates: every set of lost messages and every place of cover is alike beforehand, and the delays
+    decide. Messages inside at the beginning leave as all others do.
+
+    ``real`` is for attackers who can tell messages (1) from cover (0), NaN if unknown.
+    ``receivers`` are groups of departures whose probabilities are added up, and ``asked`` has a
+    departure by message whose probability is wanted, -1 for none. ``guessing_every`` so many
+    messages one has its guessing entropy. Beyond ``seconds`` that are predicted, a number is taken
+    as a mean. ``together`` departures lie between two compressions of the chain.
 
     Raises
     ------

@@ -28,25 +28,16 @@ FreeRate = Literal["loss", "cover_rate", "inside_at_start"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """The rates that fit a log best, those that were not fitted as they were known.
-
-    Attributes
-    ----------
-    loss, cover_rate, inside_at_start : float
-    gain : float
-        Natural log of how much likelier those that were fitted make the log than if all of them
-        were 0; inf where nothing explains the log then.
-    log_evidence : float
-        Natural log of the density of the log with them.
-    errors : mapping
-        Standard error of each one that was fitted.
-    """
+    """The rates that fit a log best, those that were not fitted as they were known."""
 
     loss: float = 0.0
     cover_rate: float = 0.0
     inside_at_start: float = 0.0
+    # Natural log of how much likelier those that were fitted make the log than if all of them were
+    # 0; inf where nothing explains the log then.
     gain: float = 0.0
-    log_evidence: float = 0.0
+    log_evidence: float = 0.0  # natural log of the density of the log with them
+    # Standard error of each one that was fitted.
     errors: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -242,32 +242,11 @@ def phase_figures(
     Exact where that is predicted to fit the budget. Else the evidence, what was lost and what is
     cover are exact, and the rest is estimated from drawn paths, with intervals.
 
-    Parameters
-    ----------
-    arrivals, departures : arrays of times, sorted
-    means : sequence of float
-        Seconds that a message spends in each exponential stage of its delay, on average; up to
-        `MOST_HOPS` of them, whose order does not matter.
-    channel : Channel
-        Rates of loss and cover, or their numbers; see
-        :func:`anonymatch.mixes.solvers.hops.hidden_chain.hidden_figures`. Messages inside at the
-        beginning are as likely in one hop as in another, as in a mix that has run for long.
-    budget : Budget
-    receivers : array of int, optional
-        Groups of departures whose probabilities are added up.
-    seed : int
-        Of what is drawn, if anything is.
-    progress : callable, optional
-        Told the work done and the work in all.
-    effort : Effort, optional
-        Work under way that this is a part of; then it is told instead.
-    strict : bool
-        Whether the seconds were asked for: where drawn paths are beyond them, an outline will do.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
-    edge : array of bool, optional
-        Messages near an end of the log, that means are not about. Only with it an outline has
-        figures from stretches of the log.
+    Times are sorted, and ``means`` are seconds in each hop. Channel, ``receivers`` and ``asked``
+    are those of ``hidden_figures``. Messages inside at the beginning are as likely in one hop as in
+    another, as in a mix that has run for long. If ``strict``, the seconds were asked for: where
+    drawn paths are beyond them, an outline will do. Only with ``edge``, the messages near an end of
+    the log that means are not about, an outline has figures from stretches of the log.
 
     Raises
     ------

@@ -199,17 +199,10 @@ _EACH = 0.999  # confidence of the interval of one message
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """Figures of the messages in a stretch of a log.
+    """Figures of the messages in a stretch of a log."""
 
-    Attributes
-    ----------
-    which : slice
-        Of all messages.
-    shannon, largest, collision : array
-        Entropy, largest probability and sum of squared probabilities of each.
-    """
-
-    which: slice
+    which: slice  # of all messages
+    # Entropy, largest probability and sum of squared probabilities of each.
     shannon: Floats
     largest: Floats
     collision: Floats
@@ -245,21 +238,10 @@ def outline(
 ) -> LinkFigures:
     """Figures of a log of which all that came in left, and nothing else did.
 
-    Parameters
-    ----------
-    arrivals, departures, rates
-        As for the chain: in means of the slowest hop.
-    evidence : tuple of float or None
-        Natural log of the density of the log in this unit, and what may be missing of it; None if
-        it was too dear.
-    log_evidence : float or None
-        The same as users are told it.
-    stretches : sequence of Stretch
-        By which figures of all messages are corrected, but for those near an end of the log.
-    rounds : int
-        Of scaling; the more, the smaller the corrections.
-    edge : array of bool or None
-        Messages near an end of the log, that means are not about.
+    Times are in means of the slowest hop. ``evidence`` is the natural log of the density of the log
+    in this unit and what may be missing of it, None if it was too expensive; ``log_evidence`` is
+    the same in seconds. ``stretches`` correct the figures of all messages but those near an
+    ``edge``. The more ``rounds`` of scaling, the smaller these corrections.
     """
     size = len(arrivals)
     law = _Law(rates)

@@ -14,7 +14,8 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.mixes.solvers.links import Channel, check_start, early_weights
+from anonymatch.mixes.laws import HopLaw
+from anonymatch.mixes.solvers.links import Channel, LinkProblem, check_start, early_weights
 from anonymatch.running import Budget, Execution
 
 MOST_HOPS = PHASE_CHAIN_LARGEST
@@ -354,10 +355,28 @@ FINER = 1.5  # work where nothing to speak of is cut off, in that of drawn figur
 _PATH_SECONDS = 0.7e-9  # an event, a path and a departure to come
 _ROW_SECONDS = 9e-8  # a message and a departure to come, for all batches
 _FAR = 36.0  # means of the slowest hop after which a message has left
+_WIDTH, _CELL = 10.0, 4.0  # of a prediction: states in each hop, and passes over each
 _SAMPLES = (400, 200, 100, 40, 20)
 FEWEST_PATHS = _SAMPLES[-1]
 _ENOUGH_SAMPLES = 200
 _MORE_SAMPLES = 10.0  # seconds that may go into more samples than that
+
+
+def phase_seconds(problem: LinkProblem) -> float:
+    """Predicted seconds of exact figures by counts by hop, from the mean number in each hop.
+
+    States are the counts that are likely: about ten standard deviations in each hop. One count is
+    known where all that came in left, and nothing else did.
+    """
+    law, channel = problem.law, problem.channel
+    assert isinstance(law, HopLaw)
+    size, lasted = len(problem.arrivals), max(channel.end - channel.begin, 1e-300)
+    widths = [_WIDTH * math.sqrt(min(size * mean / lasted, size) + 1.0) for mean in law.means]
+    hidden = channel.loss or channel.lost or channel.cover_rate or channel.cover
+    states = math.prod(widths if hidden or channel.inside_at_start else widths[:-1])
+    events = size + len(problem.departures)
+    to_come = min(_FAR * size * max(law.means) / lasted, float(size))
+    return FINER * WORK_SECONDS * _CELL * states * events * (BACKWARD + 0.375 * to_come)
 
 
 class PhaseWork:

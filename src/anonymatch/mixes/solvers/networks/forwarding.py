@@ -36,24 +36,14 @@ _SURE = 1e-9  # probability still inside below which everything has come out
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinkedNetwork:
-    """Link events in an order that explains them, as the kernel takes them.
+    """Link events in an order that explains them, as the kernel takes them."""
 
-    Attributes
-    ----------
-    events : NetworkEvents
-        From, to, and for packets that are carried the event before.
-    inside : array of int
-        Packets inside the mix that each event leaves, just before.
-    sent, out : array of int
-        Events at which packets leave their senders, and at which they come out.
-    layer : array of int
-        Of each mix, from 0: no packet goes from a mix to one of the same layer, or of one before.
-    """
-
-    events: NetworkEvents
-    inside: Inside
+    events: NetworkEvents  # from, to, and for packets that are carried the event before
+    inside: Inside  # packets inside the mix that each event leaves, just before
+    # Events at which packets leave their senders, and at which they come out.
     sent: Ints
     out: Ints
+    # Of each mix, from 0: no packet goes from a mix to one of the same layer, or of one before.
     layer: Ints
 
     def first_met(self) -> tuple[Ints, Ints]:
@@ -116,44 +106,23 @@ def network_sample(met: Ints, *, size: int, worst: int, seed: int) -> NetworkSam
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkMarginals:
-    """What is known of each message that was looked at.
+    """What is known of each message that was looked at."""
 
-    Attributes
-    ----------
-    shannon : array
-        Entropy in bits of where it came out, given that it did.
-    shannon_all : array
-        The same, where to be still inside is one more outcome.
-    collision, largest : array
-        Sum of squares, given that it came out, and probability of the best guess, which is not
-        divided by that of having come out.
-    guess : array of int
-        The likeliest of `out`, the first of equals; -1 if nothing that came out can be it.
-    left : array
-        Probability that it came out.
-    asked : array
-        Probability of the exit that was asked for.
-    guesses : array
-        Guesses until the right one is named, likeliest first; NaN where they were not counted.
-    candidates : array of int
-        Exits with a probability above 1e-12.
-    error : float
-        The most by which probabilities of a message fail to add up to one.
-    lost : array or None
-        Probability that it was lost; None if no message is.
-    """
-
-    shannon: Floats
-    shannon_all: Floats
+    shannon: Floats  # entropy in bits of where it came out, given that it did
+    shannon_all: Floats  # the same, where to be still inside is one more outcome
+    # Sum of squares, given that it came out, and probability of the best guess, which is not
+    # divided by that of having come out.
     collision: Floats
     largest: Floats
+    # The likeliest of `out`, the first of equals; -1 if nothing that came out can be it.
     guess: Ints
-    left: Floats
-    asked: Floats
+    left: Floats  # probability that it came out
+    asked: Floats  # probability of the exit that was asked for
+    # Guesses until the right one is named, likeliest first; NaN where they were not counted.
     guesses: Floats
-    candidates: Ints
-    error: float
-    lost: Floats | None = None
+    candidates: Ints  # exits with a probability above 1e-12
+    error: float  # the most by which probabilities of a message fail to add up to one
+    lost: Floats | None = None  # probability that it was lost; None if no message is
 
 
 class _Forward(NamedTuple):

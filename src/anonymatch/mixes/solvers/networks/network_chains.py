@@ -59,41 +59,21 @@ class LinkLoops(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MixRates:
-    """Delays, losses, cover traffic and the start of every mix, as arrays with one entry per mix.
+    """Delays, losses, cover traffic and the start of mixes, as arrays with one entry per mix."""
 
-    Attributes
-    ----------
-    mean : array
-        Mean delay in seconds.
-    loss : array
-        Probability that a packet that enters the mix is lost.
-    cover_rate : array
-        Dummy packets per second that the mix makes.
-    inside : array
-        Mean number of packets inside when the log begins.
-    begin, end : float
-        First and last second of the observation.
-    drained : bool
-        Whether all mixes are empty at the end.
-    loop_rate : array or None
-        Loops per second that the mix sends; None if mixes send none.
-    absorbed : array or None
-        Share of its own loops among all packets that enter a mix, if loops return through the
-        outside.
-    loops : LinkLoops or None
-        Loops that return over links between mixes.
-    """
-
-    mean: Floats
-    loss: Floats
-    cover_rate: Floats
-    inside: Floats
+    mean: Floats  # mean delay in seconds
+    loss: Floats  # probability that a packet that enters the mix is lost
+    cover_rate: Floats  # dummy packets per second that the mix makes
+    inside: Floats  # mean number of packets inside when the log begins
+    # First and last second of the observation.
     begin: float
     end: float
-    drained: bool = False
-    loop_rate: Floats | None = None
+    drained: bool = False  # whether all mixes are empty at the end
+    loop_rate: Floats | None = None  # loops per second that the mix sends; None if mixes send none
+    # Share of its own loops among all packets that enter a mix, if loops return through the
+    # outside.
     absorbed: Floats | None = None
-    loops: LinkLoops | None = None
+    loops: LinkLoops | None = None  # loops that return over links between mixes
 
 
 class NetworkSteps(NamedTuple):

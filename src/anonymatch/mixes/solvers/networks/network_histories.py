@@ -18,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch import _native
+from anonymatch import _native, counting
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
-from anonymatch.counting import count
 from anonymatch.graph import Graph
 from anonymatch.mixes.closed_forms import log_ceiling_bits
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
@@ -46,27 +45,15 @@ _SAME = 1e-12  # bits, relative: ends closer than this are one number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkJoint:
-    """Joint figures of a network, in bits.
+    """Joint figures of a network, in bits."""
 
-    Attributes
-    ----------
-    histories : float
-        Entropy of the history; log2 of their number if all are equally likely.
-    who : Interval
-        Entropy of who sent what.
-    box : float
-        The most that it could be if only the ends were seen: each exit is one of those in flight.
-    ceiling : float or None
-        No mixes that hold as many packets give a message more own bits on average.
-    parts : int
-        Parts of the log that do not touch each other.
-    """
-
-    histories: float
-    who: Interval
+    histories: float  # entropy of the history; log2 of their number if all are equally likely
+    who: Interval  # entropy of who sent what
+    # The most that it could be if only the ends were seen: each exit is one of those in flight.
     box: float
+    # No mixes that hold as many packets give a message more own bits on average.
     ceiling: float | None
-    parts: int
+    parts: int  # parts of the log that do not touch each other
 
 
 def network_joint(
@@ -78,18 +65,10 @@ def network_joint(
 ) -> NetworkJoint:
     """Joint figures of all packets, cover included.
 
-    Parameters
-    ----------
-    network : LinkedNetwork
-    entropies : array, optional
-        Of the matching of each mix, in bits, if histories are not equally likely; the log is then
-        one part, unless it is small.
-    own : array, optional
-        Own bits of every packet, with those to be still inside, in the order of their entry; None
-        if some are not known.
-    weigh : function, optional
-        Of a packet that arrives at a mix at one event and leaves it at another, if histories are
-        not equally likely.
+    If histories are not equally likely, ``entropies`` are those of the matching of each mix in
+    bits, and ``weigh`` is for a packet that arrives at a mix at one event and leaves it at another;
+    the log is then one part, unless it is small. ``own`` are own bits of every packet, with those
+    to be still inside, in the order of their entry; None if some are not known.
     """
     events, inside = network.events, network.inside
     enters, exits = events.from_ == _native.OUTSIDE, events.to == _native.OUTSIDE
@@ -244,7 +223,7 @@ def two_layer_bits(network: LinkedNetwork, *, draws: int = 64, seed: int = 0) ->
         exits = _drawn(network, enter, rng)
         ways = first & second[:, np.searchsorted(out, exits)].T
         try:
-            found = count(Graph.from_biadjacency(ways), budget=_SECONDS)
+            found = counting.count(Graph.from_biadjacency(ways), budget=_SECONDS)
         except BudgetError:
             return None
         if found.confidence < 1.0 or found.high - found.low > 1e-6:

@@ -20,7 +20,7 @@ from anonymatch._native import (
 )
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures import deviations
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand, unexplained_links
+from anonymatch.mixes.solvers.wide.bands import ChainWork, LinkBand, in_one_call, unexplained_links
 from anonymatch.running import T_LANES, Budget, Execution
 
 # Seconds, measured: of an entry in a step of the scaling, of a row in a sweep of all replicas,
@@ -185,7 +185,7 @@ class LinkIntegral(NamedTuple):
     slack: float
 
 
-class LinkComputation:
+class LinkComputation(ChainWork):
     """The work on one log, in calls short enough to be cancelled."""
 
     def __init__(
@@ -208,26 +208,20 @@ class LinkComputation:
 
     def _calls(self) -> int:
         """About how many steps are recorded."""
-        plan, swept = self.plan, self._sweeps_together()
+        plan, swept = self.plan, in_one_call(self._sweep_seconds())
         nodes = math.ceil(plan.burn / swept) + math.ceil(plan.sweeps / swept)
         others = math.ceil(PARTING / swept) + plan.rounds * math.ceil(plan.settle / swept)
-        return 2 * plan.nodes * nodes + others + math.ceil(plan.samples / self._samples_together())
+        return (
+            2 * plan.nodes * nodes
+            + others
+            + math.ceil(plan.samples / in_one_call(self._sample_seconds()))
+        )
 
     def _sweep_seconds(self) -> float:
         return sweep_seconds(self.band) * self.band.rows
 
-    def _sweeps_together(self) -> int:
-        return max(1, round(0.1 / self._sweep_seconds()))
-
     def _sample_seconds(self) -> float:
         return (THIN * sweep_seconds(self.band) + record_seconds(self.band)) * self.band.rows
-
-    def _samples_together(self) -> int:
-        return max(1, round(0.1 / self._sample_seconds()))
-
-    def _done(self, seconds: float) -> None:
-        self.effort.stop.check()
-        self.effort.advance(seconds)
 
     # ---- scaling
 
@@ -288,7 +282,7 @@ class LinkComputation:
             some = min(together, most - 4 - done)
             error = chain.scale(some, relaxation, stop)
             done += some
-            self._done(each * some)
+            self.done(each * some)
         chain.scale(4, 1.0, stop)
 
     # ---- the chain
@@ -333,20 +327,12 @@ class LinkComputation:
 
     def _swept(self, sweeps: int, shares: Floats, cover: float) -> LinkSums:
         """Means over sweeps, in calls to be cancelled."""
-        each, together = self._sweep_seconds(), self._sweeps_together()
+        each, byte = self._sweep_seconds(), self.effort.stop.byte
         sums = np.zeros((len(LinkSums._fields), LINK_CHAIN_LANES))
-        for begin in range(0, sweeps, together):
-            some = min(together, sweeps - begin)
-            sweep = partial(
-                self.chain.sweep,
-                some,
-                shares,
-                cover,
-                **self._exactly,
-                cancel=self.effort.stop.byte,
-            )
+        for begin, end in self.calls(sweeps, each):
+            some = end - begin
+            sweep = partial(self.chain.sweep, some, shares, cover, **self._exactly, cancel=byte)
             sums += self.steps.step(sweep, each * some)
-            self._done(each * some)
         return LinkSums(*(sums / max(sweeps, 1)))
 
     @property
@@ -459,30 +445,21 @@ class LinkComputation:
     def _top(self, spread: float, noise: float) -> LinkTop:
         size = self.band.rows
         each = TOP_SECONDS * max(self.band.entries, 1) / size
-        together = max(1, round(0.1 / each))
-        parts = []
-        for begin in range(0, size, together):
-            end = min(begin + together, size)
-            parts.append(self.chain.top(begin, end, spread, noise, _TOP_ERRORS))
-            self._done(each * (end - begin))
+        parts = [
+            self.chain.top(begin, end, spread, noise, _TOP_ERRORS)
+            for begin, end in self.calls(size, each)
+        ]
         return LinkTop(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def _recorded(self, samples: int, rows: Floats, columns: Floats) -> LinkRecord:
-        each, together = self._sample_seconds(), self._samples_together()
+        each, byte = self._sample_seconds(), self.effort.stop.byte
         sums = np.zeros((4, LINK_CHAIN_LANES))
-        for begin in range(0, samples, together):
-            some = min(together, samples - begin)
+        for begin, end in self.calls(samples, each):
+            some = end - begin
             record = partial(
-                self.chain.record,
-                some,
-                THIN,
-                rows,
-                columns,
-                **self._exactly,
-                cancel=self.effort.stop.byte,
+                self.chain.record, some, THIN, rows, columns, **self._exactly, cancel=byte
             )
             sums += self.steps.step(record, each * some)
-            self._done(each * some)
         return LinkRecord(*sums)
 
     def rise(self) -> list[tuple[float, _Node]]:
@@ -554,13 +531,8 @@ class LinkComputation:
         """Of all rows, some in each call."""
         size = self.band.rows
         each = ROW_SECONDS * max(self.band.entries, 1) / size
-        together = max(1, round(0.1 / each))
         numbers = None if groups is None else groups.astype(np.int32)
-        parts = []
-        for begin in range(0, size, together):
-            end = min(begin + together, size)
-            parts.append(self.chain.rows(begin, end, numbers))
-            self._done(each * (end - begin))
+        parts = [self.chain.rows(begin, end, numbers) for begin, end in self.calls(size, each)]
         return LinkRows(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in LinkRows._fields)
         )

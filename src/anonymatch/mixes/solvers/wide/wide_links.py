@@ -9,7 +9,7 @@ one. Three things are put together [1]_ [2]_:
   over. It is the posterior of large logs.
 - *A chain* in replicas that know nothing of each other: messages swap what they have, move to a
   message out that is nobody's, or make or give up a pair. It has no bias where it is asked for
-  means, and corrects the scaling as in :mod:`anonymatch.mixes.solvers.wide.wide_band`.
+  means, and corrects the scaling as in :mod:`anonymatch.mixes.solvers.wide.swap_chain`.
 - *Thermodynamic integration* for the evidence: what is added to ``u`` and ``c`` falls from where
   nothing is paired, whose weight is known, to nothing.
 
@@ -33,10 +33,9 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, entropy_terms
+from anonymatch.mixes.solvers.wide.bands import LinkBand, shares_at, unexplained_links
 from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, ToldNumber, planned_links
 from anonymatch.mixes.solvers.wide.link_estimate import LinksEstimate, links_estimate
-from anonymatch.mixes.solvers.wide.wide_band import shares_at
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand, unexplained_links
 from anonymatch.running import Budget, Execution
 
 _LN2 = math.log(2.0)
@@ -82,6 +81,13 @@ def exact_seconds(band: LinkBand) -> float:
 def exact_fits(band: LinkBand, budget: Budget) -> bool:
     """Whether `exact_links` is predicted to fit its share of the budget."""
     return exact_seconds(band) <= _SHARE * budget.seconds
+
+
+def links_cost(band: LinkBand, budget: Budget) -> tuple[float, bool]:
+    """Predicted seconds of `estimate_links`, and whether its figures are exact."""
+    if exact_fits(band, budget):
+        return exact_seconds(band), True
+    return planned_links(band, budget).seconds(band), False
 
 
 def _key_bits(band: LinkBand) -> int:
@@ -354,20 +360,9 @@ def estimate_links(
     They are exact if few messages out are candidates at the same time. Otherwise a chain over
     explanations estimates them with 95 % intervals.
 
-    Parameters
-    ----------
-    band : LinkBand
-    budget : Budget
-        Fewer sweeps are made where it is small, and intervals are wider; some are made always.
-    edge : array of bool, optional
-        Rows that the mean entropy is not about.
-    groups : array of int, optional
-        Columns that are taken together, such as those of one receiver.
-    seed : int
-    effort : Execution, optional
-        Told how far the work is.
-    asked : array of int, optional
-        A column by row whose probability is wanted; -1 for none.
+    If the budget is small, fewer sweeps are made and intervals are wider. The mean entropy is not
+    about rows of ``edge``. Columns of one of the ``groups`` are taken together, such as those of
+    one receiver. ``asked`` has a column by row whose probability is wanted; -1 for none.
 
     Raises
     ------

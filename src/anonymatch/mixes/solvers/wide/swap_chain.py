@@ -30,17 +30,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymatch._native import SWAP_CHAIN_LANES, SWAP_CHAIN_SAMPLES, SwapChain, SwapRows
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import LOST, Range, UserFigures, in_order, shrunk
 from anonymatch.graph import Graph
+from anonymatch.mixes.solvers.wide.bands import (
+    ChainWork,
+    WideBand,
+    corrected_entropy,
+    in_one_call,
+    shares_at,
+)
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, Budget, Execution, replica_mean
 
 _LN2 = math.log(2.0)
-
 # Seconds of a row's entry in a step of the scaling, and of a proposal in one replica, measured:
 # without weights and with.
 _ENTRY_SECONDS = (0.8e-9, 1.0e-9)
@@ -50,7 +55,6 @@ _RECORD_SECONDS = 3e-9  # of a row in one replica
 _ROW_SECONDS = 45e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 8e-9  # of an entry
 _BYTES = 24.0  # of an entry, and of a row in one replica
-
 _HIGHEST = 12.0  # tilt at which nothing is left to swap: exp(-12) a message
 _LOWEST = 0.02  # tilt at which it does not matter any more, over the square of the reach
 _APART, _FAR_APART = 0.45, 0.7  # of logs of tilts, and where the budget is small
@@ -69,206 +73,25 @@ _CLOSE = 1e-6  # of columns' sums to 1, where the scaling may stop
 _INTEGRAL_OFF, _FAR_OFF = 1e-4, 1e-3  # bits a message that the integral may leave out then
 _LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
-_HOPELESS = 1e3  # budgets beyond which no plan can be wrong
-_STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
-
-
-_VALLEY = math.log(10.0)  # how much lower than what is on both sides of it
-_FEW_ROWS = 0.05
-_PEAKS = 2000  # rows that are enough to tell that
-
-
-def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
-    """Whether nearly all rows rise and then fall: swaps do not get across deep valleys.
-
-    Examples
-    --------
-    >>> lengths = np.array([4, 3], dtype=np.int32)
-    >>> one_peak(np.array([1.0, 3, 2, 1, 1, 2, 3]), lengths)
-    True
-    >>> one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
-    False
-    """
-    starts = np.concatenate(([0], np.cumsum(lengths)))
-    some = range(0, len(lengths), max(1, len(lengths) // _PEAKS))
-    logs = np.log(np.concatenate([weights[starts[k] : starts[k + 1]] for k in some]))
-    lengths = lengths[list(some)]
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    # The largest so far in each row: rows are put one above another.
-    step = float(np.ptp(logs)) + 1.0
-    before = np.maximum.accumulate(logs + step * rows) - step * rows
-    behind = np.maximum.accumulate((logs - step * rows)[::-1])[::-1] + step * rows
-    deep = np.minimum(before, behind) - logs > _VALLEY
-    return float(np.unique(rows[deep]).size) <= _FEW_ROWS * len(lengths)
-
-
-def shares_at(
-    first: npt.NDArray[np.integer],
-    last: npt.NDArray[np.integer],
-    weights: Floats | None,
-    scaling: tuple[Floats, Floats] | None,
-    asked: Ints,
-) -> Floats:
-    """Return each row's share of the column that is asked for; 0 if the row cannot have it.
-
-    ``scaling`` has the factors of rows and of columns that make shares out of weights; None if
-    weights are shares.
-
-    Examples
-    --------
-    >>> first, last = np.array([0, 0]), np.array([2, 2])
-    >>> shares_at(first, last, None, (np.full(2, 0.5), np.ones(2)), np.array([1, -1])).tolist()
-    [0.5, 0.0]
-    """
-    there = np.flatnonzero((asked >= first) & (asked < last))
-    columns = asked[there]
-    shares = np.zeros(len(first))
-    shares[there] = 1.0 if scaling is None else scaling[0][there] * scaling[1][columns]
-    if weights is not None:
-        starts = np.concatenate(([0], np.cumsum(last - first, dtype=np.int64)))[:-1]
-        shares[there] *= weights[starts[there] + columns - first[there]]
-    return np.minimum(shares, 1.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class WideBand:
-    """A square band around the diagonal, without what is in no perfect matching.
-
-    Attributes
-    ----------
-    first, last : array of int
-        Row ``i`` is positive in columns ``first[i]`` to ``last[i] - 1``.
-    weights : array or None
-        Of all rows, one after another.
-    alike : int
-        So many of the last columns are places for messages that did not come out.
-    """
-
-    first: npt.NDArray[np.int32]
-    last: npt.NDArray[np.int32]
-    weights: Floats | None
-    alike: int
-
-    @classmethod
-    def of(cls, graph: Graph, alike: int = 0) -> WideBand | None:
-        """That of a graph with a perfect matching; None if it is no such band.
-
-        Examples
-        --------
-        >>> band = WideBand.of(Graph.from_rows(["1100", "1110", "0111", "0011"]))
-        >>> band.first.tolist(), band.last.tolist()
-        ([0, 0, 1, 2], [2, 3, 4, 4])
-        >>> WideBand.of(Graph.from_rows(["011", "101", "110"])) is None
-        True
-        """
-        size = graph.n_users
-        if size < 2 or graph.n_behaviours != size or (graph.degrees == 0).any():
-            return None
-        first = graph.indices[graph.indptr[:-1]]
-        last = graph.indices[graph.indptr[1:] - 1] + 1
-        rows = np.arange(size, dtype=np.int32)
-        runs = bool((last - first == graph.degrees).all())
-        rising = bool((np.diff(first) >= 0).all() and (np.diff(last) >= 0).all())
-        if not (runs and rising and (first <= rows).all() and (rows < last).all()):
-            return None
-        # A block ends where nothing goes on, or nothing comes back.
-        ends = ~((last[:-1] - 1 > rows[:-1]) & (first[1:] <= rows[:-1]))
-        begins = np.concatenate(([0], np.flatnonzero(ends) + 1))
-        block = np.concatenate(([0], np.cumsum(ends)))
-        low = np.maximum(first, begins[block]).astype(np.int32)
-        high = np.minimum(last, np.append(begins[1:], size)[block]).astype(np.int32)
-        weights = None
-        if graph.weights is not None:
-            weights = np.asarray(graph.weights, dtype=np.float64)
-            if int((high - low).sum()) < len(weights):
-                inside = (graph.indices >= np.repeat(low, graph.degrees)) & (
-                    graph.indices < np.repeat(high, graph.degrees)
-                )
-                weights = weights[inside]
-            if not one_peak(weights, high - low):
-                return None
-        return cls(first=low, last=high, weights=weights, alike=alike)
-
-    @property
-    def rows(self) -> int:
-        return len(self.first)
-
-    @property
-    def entries(self) -> int:
-        return int((self.last - self.first).sum())
-
-    def states(self) -> float:
-        """Natural log of about how many states an exact programme has, all rows together.
-
-        Of the columns that earlier and later rows share, those that the earlier ones must have are
-        any; columns, or rows, that are alike are not told apart. One pass over the rows.
-        """
-        from scipy.special import gammaln, logsumexp
-
-        size = self.rows
-        shared = (self.last[:-1] - self.first[1:]).astype(np.float64)
-        taken = np.arange(1, size) - self.first[1:].astype(np.float64)
-        some = (shared > 0) & (taken > 0) & (taken < shared)
-        shared, taken = np.where(some, shared, 0.0), np.where(some, taken, 0.0)
-        any_of = gammaln(shared + 1) - gammaln(taken + 1) - gammaln(shared - taken + 1)
-        return float(logsumexp(np.minimum(any_of, self._twins())))
-
-    def _twins(self) -> Floats:
-        """The same where columns that all rows treat alike are one class: only numbers count."""
-        size = self.rows
-        if self.weights is not None:
-            return np.full(size - 1, math.inf)
-        # Columns are alike unless a row begins or ends between them.
-        cut = np.zeros(size + 1, dtype=np.bool_)
-        cut[self.first] = True
-        cut[self.last] = True
-        cut[0] = cut[size] = True
-        edges = np.flatnonzero(cut)
-        logs = np.concatenate(([0.0], np.cumsum(np.log1p(np.diff(edges)))))
-        begin = np.searchsorted(edges, self.first[1:], side="left")
-        end = np.searchsorted(edges, self.last[:-1], side="right") - 1
-        return np.asarray(np.maximum(logs[np.maximum(end, begin)] - logs[begin], 0.0))
-
-    def hopeless(self, seconds: float) -> bool:
-        """Whether exact work would take far longer than this, as one look shows."""
-        return self.states() + math.log(_STATE_SECONDS) > math.log(_HOPELESS * max(seconds, 1e-3))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BandEstimate:
-    """What is estimated of a wide band; entropies and logs of the whole in nats.
+    """What is estimated of a wide band; entropies and logs of the whole in nats."""
 
-    Attributes
-    ----------
-    log_weight : Interval
-        Natural log of the sum over matchings of their weights.
-    proven : tuple of float
-        Ends between which it lies for sure.
-    entropy : Interval
-        Of the matching that happened.
-    users : UserFigures
-        Of all rows, with an interval of their mean entropy.
-    confidence : float
-    replicas : int
-        Of the chain.
-    proposals, visits : int
-        Work done: swaps that were looked at, and entries of the band.
-    divergence : float
-        Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
-    asked : array or None
-        Probability of each row to have the column that was asked for: the scaling's share times
-        2 to the mean divergence, so that the mean of -log2 has no bias.
-    """
-
-    log_weight: Interval
-    proven: tuple[float, float]
-    entropy: Interval
-    users: UserFigures
+    log_weight: Interval  # natural log of the sum over matchings of their weights
+    proven: tuple[float, float]  # ends between which it lies for sure
+    entropy: Interval  # of the matching that happened
+    users: UserFigures  # of all rows, with an interval of their mean entropy
     confidence: float
-    replicas: int
+    replicas: int  # of the chain
+    # Work done: swaps that were looked at, and entries of the band.
     proposals: int
     visits: int
+    # Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
     divergence: float
+    # Probability of each row to have the column that was asked for: the scaling's share times 2 to
+    # the mean divergence, so that the mean of -log2 has no bias.
     asked: Floats | None = None
 
 
@@ -345,6 +168,11 @@ def _planned(band: WideBand, budget: Budget) -> _Plan:
     )
 
 
+def band_seconds(band: WideBand, budget: Budget) -> float:
+    """Predicted seconds of `estimate_band`."""
+    return _planned(band, budget).seconds(band)
+
+
 def _lowest_tilt(band: WideBand) -> float:
     """The tilt that rows which are as far apart as can be do not feel any more."""
     reach = (band.last - band.first) / 2
@@ -367,20 +195,8 @@ def estimate_band(
 ) -> BandEstimate:
     """Count, entropy and figures of each row of a wide band, with 95 % intervals.
 
-    Parameters
-    ----------
-    band : WideBand
-    graph : Graph
-        Whose band it is.
-    budget : Budget
-        Fewer sweeps are made where it is small, and intervals are wider; some are made always.
-    edge : array of bool, optional
-        Rows that the mean entropy is not about.
-    seed : int
-    effort : Execution, optional
-        Told how far the work is.
-    asked : array of int, optional
-        A column by row whose probability is wanted; -1 for none.
+    If the budget is small, fewer sweeps are made and intervals are wider. The mean entropy is not
+    about rows of ``edge``. ``asked`` has a column by row whose probability is wanted; -1 for none.
     """
     counted = np.ones(band.rows, dtype=np.bool_) if edge is None else ~edge
     if not counted.any():
@@ -400,7 +216,7 @@ def estimate_band(
     return replace(found, asked=np.minimum(own * 2.0**found.divergence, 1.0))
 
 
-class _Job:
+class _Job(ChainWork):
     """The work on one band, in calls short enough to be cancelled."""
 
     def __init__(
@@ -417,27 +233,19 @@ class _Job:
 
     def _calls(self) -> int:
         """How many steps are recorded."""
-        plan, swept = self.plan, self._sweeps_together()
+        plan, swept = self.plan, in_one_call(self._sweep_seconds())
         nodes = math.ceil(plan.burn / swept) + math.ceil(plan.sweeps / swept)
-        others = math.ceil(plan.settle / swept) + math.ceil(plan.samples / self._samples_together())
+        others = math.ceil(plan.settle / swept) + math.ceil(
+            plan.samples / in_one_call(self._sample_seconds())
+        )
         return plan.ways * plan.tilts * nodes + others
 
     def _sweep_seconds(self) -> float:
         return _proposal_seconds(self.band) * SWAP_CHAIN_LANES * self.band.rows
 
-    def _sweeps_together(self) -> int:
-        return max(1, round(0.1 / self._sweep_seconds()))
-
     def _sample_seconds(self) -> float:
         each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
         return each * SWAP_CHAIN_LANES * self.band.rows
-
-    def _samples_together(self) -> int:
-        return max(1, round(0.1 / self._sample_seconds()))
-
-    def _done(self, seconds: float) -> None:
-        self.effort.stop.check()
-        self.effort.advance(seconds)
 
     def scale(self) -> None:
         chain, stop = self.chain, self.effort.stop.byte
@@ -450,7 +258,7 @@ class _Job:
             some = min(together, self.plan.steps - 3 - done, 50)
             error = chain.scale(some, _RELAXATION, stop)
             done += some
-            self._done(each * some)
+            self.done(each * some)
         chain.scale(3, 1.0, stop)
         chain.scaling.finish()
         self.visits += (done + 3) * self.band.entries
@@ -459,13 +267,8 @@ class _Job:
         """Of all rows, some in each call."""
         size = self.band.rows
         each = _ROW_SECONDS * self.band.entries / size
-        together = max(1, round(0.1 / each))
         real = size - self.band.alike
-        parts = []
-        for begin in range(0, size, together):
-            end = min(begin + together, size)
-            parts.append(self.chain.rows(begin, end, real))
-            self._done(each * (end - begin))
+        parts = [self.chain.rows(begin, end, real) for begin, end in self.calls(size, each)]
         self.visits += self.band.entries
         arrays = {
             name: np.concatenate([getattr(part, name) for part in parts])
@@ -494,13 +297,11 @@ class _Job:
 
     def _sweep(self, tilt: float, most: float, sweeps: int) -> Floats:
         """Sums over sweeps, in calls that can be cancelled."""
-        each, together = self._sweep_seconds(), self._sweeps_together()
+        each = self._sweep_seconds()
         sums = np.zeros(SWAP_CHAIN_LANES)
-        for begin in range(0, sweeps, together):
-            some = min(together, sweeps - begin)
-            sweep = partial(self.chain.sweep, tilt, most, some, self.effort.stop.byte)
-            sums += self.steps.step(sweep, each * some)
-            self._done(each * some)
+        for begin, end in self.calls(sweeps, each):
+            sweep = partial(self.chain.sweep, tilt, most, end - begin, self.effort.stop.byte)
+            sums += self.steps.step(sweep, each * (end - begin))
         self.proposals += sweeps * SWAP_CHAIN_LANES * self.band.rows
         return sums
 
@@ -536,16 +337,14 @@ class _Job:
         rows[~self.counted] = math.nan
         self.chain.set_guesses(self.chain.likeliest(self.band.rows - self.band.alike))
         self._sweep(0.0, math.inf, self.plan.settle)
-        each, together = self._sample_seconds(), self._samples_together()
+        each, byte = self._sample_seconds(), self.effort.stop.byte
         weights, shares = np.zeros(SWAP_CHAIN_LANES), np.zeros(SWAP_CHAIN_LANES)
         samples = self.plan.samples
-        for begin in range(0, samples, together):
-            some = min(together, samples - begin)
-            record = partial(self.chain.record, some, _THIN, rows, columns, self.effort.stop.byte)
-            more = self.steps.step(record, each * some)
+        for begin, end in self.calls(samples, each):
+            record = partial(self.chain.record, end - begin, _THIN, rows, columns, byte)
+            more = self.steps.step(record, each * (end - begin))
             weights += more[0]
             shares += more[1]
-            self._done(each * some)
         self.proposals += samples * _THIN * SWAP_CHAIN_LANES * self.band.rows
         return weights / samples, shares / samples
 
@@ -650,49 +449,24 @@ def _users(
 ) -> UserFigures:
     """Figures of rows by their shares, shifted by what the shares' mean entropy is too large."""
     band = job.band
-    narrow = np.exp2(-rows.shannon)  # posteriors of messages with few candidates are off by more
-    offset = max(float(rows.shannon[counted].mean()) - own.value, 0.0)
-    scale = offset / max(float(narrow[counted].mean()), 1e-300)
-    shift = np.minimum(scale * narrow, rows.shannon / 2)
     real = np.minimum(band.last, band.rows - band.alike).astype(np.int64) - band.first
     real = np.maximum(real, 0)
-    most = np.log2(np.maximum(real, 1))
-    sure = real <= 1
-    # To first order an entropy is off by the root mean square of relative errors times that of the
-    # logs of shares, which is about the gap between Shannon's and Rényi's entropy.
-    renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
-    uneven = np.sqrt(np.maximum(rows.shannon - renyi, 0.0) * 2.0 / _LN2)
-    relative = math.sqrt(2.0 * _LN2 * divergence)
-    slack = shift + (own.high - own.value) + 3.0 * divergence + 2.0 * relative * uneven
-    slack = np.where(sure, 0.0, slack)
-    shannon = np.clip(rows.shannon - shift, 0.0, most)
-    return _figures(graph, job, rows, real, shannon, slack, most, own, divergence, edge)
-
-
-def _over(batches: npt.NDArray[np.float32], shares: Floats) -> npt.NDArray[np.float32]:
-    return np.asarray(batches / shares[:, None], dtype=np.float32)
-
-
-def _figures(
-    graph: Graph,
-    job: _Job,
-    rows: SwapRows,
-    real: Ints,
-    shannon: Floats,
-    slack: Floats,
-    most: Floats,
-    own: Interval,
-    divergence: float,
-    edge: Bools | None,
-) -> UserFigures:
+    shannon, slack, most = corrected_entropy(
+        rows.shannon,
+        rows.collision,
+        real,
+        lambda values: float(values[counted].mean()),
+        own=own.value,
+        half=own.high - own.value,
+        divergence=divergence,
+    )
     entropy = Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most))
-    band = job.band
     sure = slack == 0.0
     # A share is off by a few times the root mean square of all, relatively.
     off = np.where(sure, 0.0, np.minimum(5.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
     least = 1.0 / np.maximum(real, 1)
     left = np.where(real > 0, 1.0 - rows.gone, 1.0)
-    counted = shrunk(
+    best_counted = shrunk(
         rows.largest * left,
         job.chain.guessed(),
         np.full(SWAP_CHAIN_LANES, float(job.plan.samples)),
@@ -701,8 +475,10 @@ def _figures(
         largest=True,
     )
     best = Range(
-        *(np.clip(part / left, least, 1.0) for part in counted.parts),
-        batches=None if counted.batches is None else _over(counted.batches, left),
+        *(np.clip(part / left, least, 1.0) for part in best_counted.parts),
+        batches=None
+        if best_counted.batches is None
+        else np.asarray(best_counted.batches / left[:, None], dtype=np.float32),
     )
     renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
     guesses = np.maximum(rows.guessing, 1.0)
@@ -723,7 +499,7 @@ def _figures(
         renyi2=renyis,
         min_entropy=smallest,
         effective=shannons.map(np.exp2),
-        probability=Range(*(part * departed for part in best.parts), batches=counted.batches)
+        probability=Range(*(part * departed for part in best.parts), batches=best_counted.batches)
         if some
         else best,
         guess=np.where(rows.guess >= 0, rows.guess, LOST).astype(np.int64),
