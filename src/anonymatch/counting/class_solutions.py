@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block_classes import BlockClass
 from anonymatch.counting.blocks.solution import Option, shares
 from anonymatch.counting.blocks.tuning import tuning
@@ -22,8 +23,6 @@ from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import log_of
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
-
-Floats = npt.NDArray[np.float64]
 
 _HALVE = ("glynn", "subset")  # methods whose cost halves with each user that leaves
 _DIVIDED = 2.0**-50  # error of probabilities that are quotients of integers

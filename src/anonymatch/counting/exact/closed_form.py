@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import product
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Exact = npt.NDArray[np.object_]
 
