@@ -175,9 +175,7 @@ def _answer(job: Computation, kind: BlockClass, option: Option, *, exactly: bool
 
 
 def _exact_price(kind: BlockClass, option: Option) -> tuple[float, float]:
-    """Predicted seconds and bytes of exact integers for all edges, on top of their
-    probabilities.
-    """
+    """Predicted seconds and bytes of exact integers for all edges, beside probabilities."""
     bits = block_bits(kind.block)
     if not math.isfinite(bits):  # weights whose sums leave doubles
         return math.inf, math.inf

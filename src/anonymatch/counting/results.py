@@ -21,9 +21,9 @@ from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph
 
 if TYPE_CHECKING:
-    from anonymatch.graph import Witness
-if TYPE_CHECKING:
     import scipy.sparse
+
+    from anonymatch.graph import Witness
 
 
 Factor = tuple[Callable[[], int | Fraction], int]

@@ -98,9 +98,7 @@ class SpareChains:
     # ---- probabilities
 
     def edge_means(self, seconds: float, half_width: float) -> EdgeMeans | None:
-        """Probabilities to so much, or as close as the predicted seconds bring them; None if those
-        are too few.
-        """
+        """Probabilities as close as the predicted seconds bring them; None if those are too few."""
         sample = self.sample_seconds
         warming = SPARE.warming * SPARE.chains * self._moves_seconds
         affordable = (seconds - warming) / (SPARE.chains * sample)
@@ -240,9 +238,7 @@ class SpareChains:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rule:
-    """Weights of a rest, from large to small, at which the integrand is wanted, and what each is to
-    be multiplied with; and log Z where the integral ends.
-    """
+    """Points of the integral (weights of a rest), their factors, and log Z where it ends."""
 
     rests: list[float]
     weights: list[float]

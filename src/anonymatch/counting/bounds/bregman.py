@@ -392,9 +392,7 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
 
 
 def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
-    """Bethe's probabilities on the edges of ``square``; equal users there are told apart for
-    them.
-    """
+    """Bethe's probabilities on the edges of ``square``, with equal users told apart."""
     copies = square.copies.astype(np.int64)
     degrees = np.diff(square.indptr)
     of_row = np.repeat(np.arange(len(copies)), copies)  # the row of each user told apart

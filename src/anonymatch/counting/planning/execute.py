@@ -355,9 +355,7 @@ class Computation:
         return np.log(totals) + scales, error + 2.0**-50 * np.abs(scales)  # sums are rounded
 
     def small_minors(self) -> tuple[Words | Floats, Floats]:
-        """Minors of all edges of the small kinds, in the kernel's order, and their
-        probabilities.
-        """
+        """Minors and probabilities of all edges of the small kinds, in the kernel's order."""
         small = self.small
         minors: Words | Floats
         if small.weights is None:
