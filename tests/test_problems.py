@@ -13,7 +13,7 @@ import pytest
 
 from anonymatch.base.interval import Interval
 from anonymatch.cli import main
-from anonymatch.problems import PROBLEMS, Problem, registered, reported
+from anonymatch.problems import PROBLEMS, Problem, detected, registered, reported
 from anonymatch.reporting import judge, report_html
 from anonymatch.reporting.report import (
     BITS,
@@ -29,6 +29,7 @@ from anonymatch.reporting.report import (
     Section,
     Table,
 )
+from anonymatch.studio.request import AuditRequest
 
 
 @dataclass(frozen=True)
@@ -186,3 +187,12 @@ def test_results_find_their_report(toy: Path) -> None:
     assert report.title == "Toy audit"
     assert "Toy audit" in report_html(report)
     assert [gate.passed for gate in judge(report, {"toy_entropy": 1})] == [True]
+
+
+def test_the_studio_shows_the_sections_of_a_registered_problem(toy: Path) -> None:
+    problem = detected(toy)
+    assert problem is TOY
+    sections = AuditRequest(name="small.toy", path=toy).reported(problem, lambda *_: None)
+
+    assert [each.anchor for each in sections] == ["verdict", "figures", "toys", "about"]
+    assert "anonymatch audit small.toy" in sections[-1].body

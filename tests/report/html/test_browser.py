@@ -18,7 +18,7 @@ from anonymatch.mixes.logs.observation import Observation, Passage
 from anonymatch.reporting import report_html
 from anonymatch.reporting.html.document import write_html
 from anonymatch.reporting.html.paper import paper_html
-from anonymatch.theory.claims.checking import check
+from anonymatch.theory.claims.claim import check
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -18,12 +18,13 @@ from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS
 from anonymatch.mixes import FirstLook, parse_law
+from anonymatch.problems import detected
 from anonymatch.reporting import Section, report_html, report_sections
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
-from anonymatch.studio.address import address, choice, number
+from anonymatch.studio.address import CHOICES, address, choice, number
 from anonymatch.studio.frame import frame
-from anonymatch.studio.options import CHOICES, EXAMPLES, MEASURED, AddressOptions, form_fields
+from anonymatch.studio.options import EXAMPLES, MEASURED, AddressOptions, form_fields
 from anonymatch.studio.pages.attack import attackable
 from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
 from anonymatch.studio.pages.first_look import LawTrial, look_words, show_look, show_trial, try_law
@@ -259,6 +260,11 @@ class _AuditPage(FilePage):
         if inquiry is None:
             self.look_view.clear()
             self.look_step.hide()
+            return
+        problem = detected(inquiry.path)
+        if problem is not None:
+            self.look_step.hide()
+            await self.view.ask(partial(inquiry.reported, problem), _put)
             return
         self.look_step.show()
         await self.look_view.ask(
