@@ -132,6 +132,7 @@ from anonymatch.mixes.networks.network_graphs import (
 from anonymatch.mixes.options import (
     LogOptions as LogOptions,
     ReadOptions as ReadOptions,
+    TrafficOptions as TrafficOptions,
 )
 from anonymatch.mixes.reading.detect import (
     FirstLook as FirstLook,

@@ -11,6 +11,9 @@ from anonymatch.monitoring.figures import (
     Report as Report,
     coarse as coarse,
 )
+from anonymatch.monitoring.options import (
+    WatchOptions as WatchOptions,
+)
 from anonymatch.monitoring.prometheus import (
     Prometheus as Prometheus,
     reports_of_prometheus as reports_of_prometheus,

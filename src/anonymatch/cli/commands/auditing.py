@@ -51,11 +51,7 @@ class _Reported:
         group="Output",
     )
     steps: int = option(
-        10,
-        "Number of users exposed one after another.",
-        metavar="T",
-        read=whole(0),
-        group="Output",
+        10, "Number of users exposed one after another.", metavar="T", read=whole(0), group="Output"
     )
     html: Path | None = html_option()
 

@@ -52,13 +52,9 @@ def plan(
     from anonymatch.planning import plan_charts
 
     saving.check_target(asked.csv)
-    given = dict(vars(wanted))
-    laws = given.pop("law")
     result = watch(
         "planning",
-        lambda tell: am.plan(
-            asked.file, laws=laws, emit=asked.emit, **given, **options.drawing(tell)
-        ),
+        lambda tell: am.plan(asked.file, wanted, emit=asked.emit, **options.drawing(tell)),
     )
     for remark in result.notes:
         note(remark.worded(as_option))

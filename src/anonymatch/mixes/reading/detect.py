@@ -66,6 +66,7 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 
 _HEAD = 1 << 16
 _ROUND = "round"
+_TABLE_AUDIT = "'anonymatch table audit FILE --original PEOPLE'"
 # Columns of a table with one row per packet that nothing else has.
 _ENTERED = {"entered", "entered_at", "arrived_at", "sent_at"}
 _LEFT = {"left_at", "departed_at", "received_at"}
@@ -515,8 +516,7 @@ def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
     if len(there) < 2 or there & edges or meant_instead(sorted(edges), sorted(there)):
         return
     raise InputError(
-        f"it looks like a released table, with columns {listed(columns)}; give the table of the "
-        "people with ",
-        Argument("original", ...),
+        f"it looks like a released table, with columns {listed(columns)}; ",
+        Call("give the table of the people with original=", "run " + _TABLE_AUDIT),
         ", or name columns user and behaviour if it is edges",
     ).about(path)

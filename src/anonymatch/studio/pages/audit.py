@@ -21,9 +21,9 @@ from anonymatch.mixes import FirstLook, parse_law
 from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
-from anonymatch.studio.address import address, choice, number
+from anonymatch.studio.address import CHOICES, address, choice, number
 from anonymatch.studio.frame import frame
-from anonymatch.studio.options import CHOICES, EXAMPLES, MEASURED, AddressOptions, form_fields
+from anonymatch.studio.options import EXAMPLES, MEASURED, AddressOptions, form_fields
 from anonymatch.studio.pages.attack import attackable
 from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
 from anonymatch.studio.pages.first_look import LawTrial, look_words, show_look, show_trial, try_law
