@@ -146,12 +146,7 @@ class PlanOptions:
         **_MIXES,
     )
     link: float | None = option(
-        None,
-        "Seconds on every link.",
-        metavar="S",
-        unit="s",
-        read=from_zero("seconds"),
-        **_MIXES,
+        None, "Seconds on every link.", metavar="S", unit="s", read=from_zero("seconds"), **_MIXES
     )
     laws: list[str] | str | None = option(
         None,
@@ -208,11 +203,7 @@ class PlanOptions:
         **_TARGETS,
     )
     packets: float | None = option(
-        None,
-        "At most P packets per message.",
-        metavar="P",
-        read=above_zero("a number"),
-        **_TARGETS,
+        None, "At most P packets per message.", metavar="P", read=above_zero("a number"), **_TARGETS
     )
     identified: float | None = option(
         None,
