@@ -630,6 +630,51 @@ def test_rings_have_laws_of_ages_and_merging(
     assert all("per input" in verdict for verdict in verdicts)
 
 
+def test_every_option_of_a_log_is_set_in_a_form(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = am.mixes.synthesize("exponential:2", messages=120, rate=3.0, loss=0.1, seed=1)
+    am.mixes.write_messages(log, tmp_path / "lossy.csv")
+
+    def look(page: Page) -> str:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "lossy.csv")
+        page.get_by_role("button", name="Audit it with this law").click()
+        page.get_by_text("Ask about one message").wait_for()
+        page.locator("summary", has_text="More options").click()
+        page.get_by_label("Loss probability").fill("often")
+        page.get_by_label("Loss probability").press("Enter")
+        page.get_by_text("'often' is not a number").wait_for()
+        page.get_by_label("Loss probability").fill("0.1")
+        page.get_by_label("Loss probability").press("Enter")
+        page.wait_for_url("**loss=0.1")
+        page.get_by_text("--loss 0.1").first.wait_for(state="attached")
+        page.get_by_label("The mix is empty at the end").check()
+        page.get_by_text("--loss 0.1 --drained").first.wait_for(state="attached")
+        page.reload()
+        page.get_by_text("--loss 0.1 --drained").first.wait_for(state="attached")
+        return page.get_by_label("Loss probability").input_value()
+
+    assert visit(browser, studio, "/audit", look) == "0.1"
+
+
+def test_a_plan_is_searched_with_options_beyond_the_sliders(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> None:
+        page.locator("summary", has_text="More options").click()
+        page.get_by_label("Corrupt users").fill("10%")
+        page.get_by_label("Corrupt users").press("Enter")
+        page.wait_for_url("**plan.corrupt_users=0.1**")
+        page.get_by_label("Law", exact=True).fill("pool")
+        page.get_by_label("Law", exact=True).press("Enter")
+        page.wait_for_url("**plan.law=pool**")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("button", name="Save the report").wait_for()
+        page.get_by_text("--corrupt-users 0.1").first.wait_for(state="attached")
+
+    visit(browser, studio, "/plan?users=200&rate=0.1&layers=1&width=1&among=5", look)
+
+
 def test_measured_delays_that_are_dropped_along_are_a_law(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:

@@ -13,7 +13,9 @@ import pytest
 import anonymatch as am
 from anonymatch.planning import FAMILIES, Network, read_request
 from anonymatch.reporting.charts import AnyChart, FrontLine, chart_svg
+from anonymatch.studio.address import as_text
 from anonymatch.studio.pages.plan import KINDS, Wish, confirm, curves, front_of, scaled
+from anonymatch.studio.pages.plan_search import PlanSearch, plan_command
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +189,19 @@ def test_the_command_of_a_wish_gives_its_figures(capsys: pytest.CaptureFixture[s
 
     assert main([*split(wish.command())[1:], "--json"]) == 0
     assert loads(capsys.readouterr().out)["best"]["worst"]["low"] == best.worst.low
+
+
+def test_options_of_a_search_are_in_the_address_and_the_command() -> None:
+    query = {"plan.corrupt_users": "10%", "plan.burst": "5,0.2", "plan.laws": "pool:2,4,timed"}
+    query |= {"plan.worst": "5%=10"}
+    search = PlanSearch(query, dict, lambda: None)
+    again = PlanSearch({name: as_text(each) for name, each in search.values().items()}, dict, print)
+
+    assert again.read == search.read
+    assert (search.read.corrupt_users, search.read.burst) == (0.1, (5.0, 0.2))
+    assert search.read.laws == ["pool:2,4", "timed"]
+    command = plan_command({"users": 5, "burst": (5.0, 0.2), "worst": (0.05, 10.0)})
+    assert command == "anonymatch plan --users 5 --burst 5,0.2 --worst 5%=10"
 
 
 def words(chart: AnyChart) -> str:

@@ -13,8 +13,8 @@ import pytest
 import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.mixes import SOURCES, ReadOptions
-from anonymatch.studio.address import address
-from anonymatch.studio.options import AddressOptions, form_fields, form_help, law_choices
+from anonymatch.studio.address import address, with_text
+from anonymatch.studio.options import AddressOptions, form_fields, law_choices
 from anonymatch.studio.pages.one_user import why
 from anonymatch.studio.request import LABELS
 from anonymatch.studio.uploads import Store, Upload
@@ -199,7 +199,7 @@ def test_laws_of_rings_are_those_of_the_fields(tmp_path: Path) -> None:
     )
     options = AddressOptions(file=upload(tmp_path, "rings.json", rings))
     plain = audited(options)
-    options.type_in("decoys", "uniform")
+    options.tell(decoys="uniform")
     weighed = audited(options)
     inquiry = options.plain_inquiry()
     assert inquiry is not None
@@ -209,6 +209,9 @@ def test_laws_of_rings_are_those_of_the_fields(tmp_path: Path) -> None:
     assert options.file is not None
     assert weighed.entropy == am.audit(options.file.path, decoys="uniform").entropy
     assert weighed.entropy.value < 0.95
+    request = options.inquiry()
+    assert request is not None
+    assert request.command() == "anonymatch rings audit rings.json --decoys uniform --budget 30"
     assert look.rings is not None
     assert look.rings.weighted == ""
     assert look.graph is not None
@@ -252,7 +255,7 @@ def test_invalid_options_are_refused_and_not_read_from_addresses(name: str, text
 
     assert options.read == ReadOptions()
     with pytest.raises(am.InputError, match=r".+"):
-        options.type_in(name, text)
+        with_text(options.read, name, text)
 
 
 def test_every_option_has_a_field_on_the_page() -> None:
@@ -262,7 +265,6 @@ def test_every_option_has_a_field_on_the_page() -> None:
 
     assert placed | formed == {each.name for each in fields(ReadOptions)}
     assert all(name in LABELS for name in placed | formed)
-    assert not any("--" in form_help(name) for name in formed)
 
 
 def test_options_of_a_log_reach_the_audit_and_its_command(
@@ -272,8 +274,7 @@ def test_options_of_a_log_reach_the_audit_and_its_command(
     am.mixes.write_messages(log, tmp_path / "log.csv")
     options = AddressOptions(file=upload(tmp_path, "log.csv", (tmp_path / "log.csv").read_text()))
     options.take("exponential:1")
-    options.type_in("loss", "0.1")
-    options.type_in("drained", "True")
+    options.read = with_text(with_text(options.read, "loss", "0.1"), "drained", "True")
     inquiry = options.inquiry()
     assert inquiry is not None
     direct = am.audit(tmp_path / "log.csv", law="exponential:1", loss=0.1, drained=True)

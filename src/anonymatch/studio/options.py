@@ -7,7 +7,6 @@ is read and what its help is.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -19,22 +18,30 @@ from anonymatch.audits import parse_gates
 from anonymatch.base.errors import InputError
 from anonymatch.base.options import option_texts
 from anonymatch.mixes import LAWS, SOURCES, ReadOptions, law_name
-from anonymatch.rings import AGE_LAWS
-from anonymatch.studio.address import Query, address, as_text, choice, number, texts
-from anonymatch.studio.request import AuditRequest, gate_name, label_of
+from anonymatch.studio.address import (
+    CHOICES,
+    Query,
+    address,
+    as_text,
+    choice,
+    number,
+    option_groups,
+    option_values,
+    read_options,
+    texts,
+)
+from anonymatch.studio.request import AuditRequest, gate_name
 from anonymatch.studio.uploads import Dropped, Store, Upload
 
 __all__ = [
-    "CHOICES",
     "EXAMPLES",
     "MEASURED",
     "AddressOptions",
     "Example",
     "form_fields",
-    "form_help",
-    "form_text",
     "law_choices",
     "numbers_of",
+    "split_law",
 ]
 
 MEASURED = "measured"
@@ -56,14 +63,6 @@ EXAMPLES = {
     "mix.csv": Example("A mix in one round, as pairs that fit"),
     "mix_log.csv": Example("The same mix as a message log", "window:1,6"),
 }
-CHOICES: Mapping[str, Mapping[str, str]] = {
-    "role": {"departures": "the messages out", "original": "the table before release"},
-    "source": {"": "as it shows"} | {name: name for name in SOURCES},
-    "unit": {"": "as the file says, or s"} | {unit: unit for unit in ("s", "ms", "us", "ns")},
-    "view": {"": "all links, or the ends if a law is given", "links": "links", "ends": "ends"},
-    "align": {"": "as recorded", "start": "start"},
-}
-"""Options that have few values, with the names of these values."""
 
 _OPTIONS = option_texts(ReadOptions)
 _DEFAULTS: Mapping[str, Any] = {each.name: each.default for each in fields(ReadOptions)}
@@ -76,52 +75,7 @@ _ELSEWHERE = frozenset(
 """Options that have a place of their own on the page."""
 
 
-# ---- the text of an option
-
-
-def _of_text(name: str, text: str) -> Any:
-    """Return the value of an option; InputError if the text is none.
-
-    Examples
-    --------
-    >>> _of_text("loss", "0.1"), _of_text("loss", "m1=0.1,m2=0.2"), _of_text("drained", "1")
-    (0.1, {'m1': 0.1, 'm2': 0.2}, True)
-    >>> _of_text("lost", "3"), _of_text("sensitive", "age,zip"), _of_text("until", "60")
-    (3, ('age', 'zip'), '60')
-    """
-    option, text = _OPTIONS[name], text.strip()
-    if not option.metavar:
-        return text.lower() in ("1", "true")
-    if name in ("decoys", "spends") and text.partition(":")[0] not in AGE_LAWS:
-        raise InputError(f"{text!r} is no age law; give one of {', '.join(AGE_LAWS)}")
-    if name in CHOICES and text not in CHOICES[name]:
-        raise InputError(f"{text!r} is none of {', '.join(filter(None, CHOICES[name]))}")
-    if option.many:
-        items = texts({"": text}, "")
-        return tuple(items) if option.join is None else option.join(items)
-    return text if option.read is None else option.read(text)
-
-
-def _as_address(value: Any) -> object:
-    """Return the value of an option as :func:`address` takes it."""
-    if value is True:
-        return "1"
-    if isinstance(value, Mapping):
-        return [f"{key}={each:.12g}" for key, each in value.items()]
-    if isinstance(value, tuple):
-        return list(value) or [""]
-    return f"{value:.12g}" if isinstance(value, float) else value
-
-
-def form_text(value: Any) -> str:
-    """Return the value of an option as a form shows it.
-
-    Examples
-    --------
-    >>> form_text(None), form_text(0.1), form_text({"m1": 0.1}), form_text(("a", "b"))
-    ('', '0.1', 'm1=0.1', 'a,b')
-    """
-    return "" if value is None or value is False else as_text(_as_address(value))
+# ---- the form
 
 
 def form_fields(kind: str) -> dict[str, list[str]]:
@@ -132,17 +86,9 @@ def form_fields(kind: str) -> dict[str, list[str]]:
     >>> form_fields("rings"), form_fields("edges")
     ({'Ring signatures': ['decoys', 'spends', 'merging']}, {})
     """
-    groups: dict[str, list[str]] = {}
-    for name, option in _OPTIONS.items():
-        if name not in _FILES | _ELSEWHERE and kind in option.sources:
-            groups.setdefault(option.group, []).append(name)
-    return groups
-
-
-def form_help(name: str) -> str:
-    """Return the help of an option; other options are named by their labels."""
-    text = _OPTIONS[name].help
-    return re.sub(r"--([a-z-]+)", lambda found: repr(label_of(found[1].replace("-", "_"))), text)
+    known = _FILES | _ELSEWHERE
+    names = [name for name, one in _OPTIONS.items() if name not in known and kind in one.sources]
+    return option_groups(ReadOptions, names)
 
 
 # ---- laws
@@ -203,7 +149,9 @@ class AddressOptions:
         uploads: dict[str, Any] = {
             slot: store.adopt(query.get(slot, ""), page) for slot in ("file", "second", "delays")
         }
-        links, law, numbers = _split(query.get("law", ""), measured=uploads["delays"] is not None)
+        links, law, numbers = split_law(
+            query.get("law", ""), measured=uploads["delays"] is not None
+        )
         options = cls(
             **uploads,
             hierarchies=_uploads(texts(query, "hierarchies"), store, page),
@@ -218,10 +166,7 @@ class AddressOptions:
             marked=_range(texts(query, "marked")),
             gone=any(query.get(slot) and uploads[slot] is None for slot in ("file", "second")),
         )
-        for name in _OPTIONS.keys() - _FILES:
-            if name in query:
-                with suppress(InputError):
-                    options.tell(**{name: _of_text(name, query[name])})
+        options.read = read_options(ReadOptions, query, _OPTIONS.keys() - _FILES)
         return options
 
     def values(self) -> dict[str, object]:
@@ -235,7 +180,7 @@ class AddressOptions:
             "hierarchies": [f"{name}:{one.token}" for name, one in self.hierarchies.items()],
             "law": self._law,
             "step": "look" if self.looking and self._law else "",
-            **{name: _as_address(value) for name, value in self.read.given().items()},
+            **option_values(self.read),
             "budget": "" if self.budget == _SECONDS else self.budget,
         }
 
@@ -319,10 +264,6 @@ class AddressOptions:
         """Set options that name no files."""
         self.read = replace(self.read, **changes)
 
-    def type_in(self, name: str, text: str) -> None:
-        """Set an option as a form has it; InputError if that cannot be understood."""
-        self.tell(**{name: _of_text(name, text) if text.strip() else _DEFAULTS[name]})
-
     def _without(self, kinds: set[str]) -> ReadOptions:
         """Return the options except those that are for files of these kinds only."""
         gone: dict[str, Any] = {
@@ -387,19 +328,19 @@ class AddressOptions:
 
     def take(self, law: str) -> None:
         """Choose a law with its numbers."""
-        self.links, self.law, self.numbers = _split(law)
+        self.links, self.law, self.numbers = split_law(law)
 
 
-def _split(text: str, *, measured: bool = False) -> tuple[str, str, str]:
+def split_law(text: str, *, measured: bool = False) -> tuple[str, str, str]:
     """Return the seconds on links, the law and its numbers, if an address may name that law.
 
     ``measured``: delays were dropped, so that the law of them may be named, by no path.
 
     Examples
     --------
-    >>> _split("0.1+loopix:3,0.5"), _split("window:1,5"), _split("measured:/etc/passwd")
+    >>> split_law("0.1+loopix:3,0.5"), split_law("window:1,5"), split_law("measured:/etc/passwd")
     (('0.1', 'erlang', '3,0.5'), ('', 'window', '1,5'), ('', '', ''))
-    >>> _split("0.1+measured", measured=True)
+    >>> split_law("0.1+measured", measured=True)
     ('0.1', 'measured', '')
     """
     word, _, numbers = text.partition(":")

@@ -15,7 +15,7 @@ from anonymatch.running import Allowance, Progress
 from anonymatch.studio.uploads import columns_of, names_of
 from anonymatch.tabular import TIMES
 
-__all__ = ["LABELS", "AuditRequest", "as_field", "gate_name", "label_of"]
+__all__ = ["LABELS", "AuditRequest", "as_field", "gate_name", "keywords", "label_of", "option_line"]
 
 LABELS = {
     "law": "How messages are delayed",
@@ -144,12 +144,8 @@ class AuditRequest:
         """The command line that gives the same, and fails where a threshold is missed."""
         from shlex import quote
 
-        given = [
-            as_option(Argument(name, each))
-            for name, value in self._shown().items()
-            for each in _repeated(name, value)
-        ]
-        parts = ["anonymatch", *self._audit, quote(self.name), *given, f"--budget {self.budget:g}"]
+        given = option_line(self._shown() | {"budget": self.budget})
+        parts = ["anonymatch", *self._audit, quote(self.name), *given]
         for name, threshold in (thresholds or {}).items():
             option = "--fail-over" if name in AT_MOST else "--fail-under"
             parts.append(f"{option} {quote(f'{gate_name(name)}={threshold:g}')}")
@@ -164,6 +160,23 @@ class AuditRequest:
             "print(audit)\n"
             "audit.report('audit.html')"
         )
+
+
+def option_line(options: Mapping[str, Any]) -> list[str]:
+    """Return options as the command line has them."""
+    return [
+        as_option(Argument(name, each))
+        for name, value in options.items()
+        for each in _repeated(name, value)
+    ]
+
+
+def keywords(options: Mapping[str, Any]) -> str:
+    """Return options as Python has them."""
+    return ", ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}"
+        for name, value in options.items()
+    )
 
 
 def _repeated(name: str, value: Any) -> list[Any]:
@@ -182,7 +195,7 @@ def _repeated(name: str, value: Any) -> list[Any]:
         texts = [f"{key}={_repeated(name, each)[0]}" for key, each in value.items()]
         return texts if name in ("hierarchies", "tolerance") else [",".join(texts)]
     if isinstance(value, tuple):
-        return [",".join(value)]
+        return [",".join(str(_repeated(name, each)[0]) for each in value)]
     return [f"{value:.12g}" if isinstance(value, float) else value]
 
 
@@ -204,9 +217,9 @@ def gate_name(key: str) -> str:
     return (*FIGURES[key].names, key)[0] if key in FIGURES else key
 
 
-def label_of(name: str) -> str:
+def label_of(name: str, labels: Mapping[str, str] = LABELS) -> str:
     """Return the label of the field that gives an option."""
-    return LABELS.get(name, name.replace("_", " ").capitalize())
+    return labels.get(name, name.replace("_", " ").capitalize())
 
 
 def as_field(argument: Argument) -> str:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from nicegui import background_tasks, ui
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
+from anonymatch.base.options import option_of
 from anonymatch.mixes import LAWS, DelayLaw, FirstLook, law_text, log_mean_delay
 from anonymatch.rings import AGE_LAWS, RingSet
 from anonymatch.studio import widgets as w
-from anonymatch.studio.address import number
+from anonymatch.studio.address import CHOICES, form_text, number, with_text
 from anonymatch.studio.options import (
-    CHOICES,
     MEASURED,
     AddressOptions,
     form_fields,
-    form_help,
-    form_text,
     law_choices,
     numbers_of,
 )
@@ -322,14 +321,26 @@ def _known(
     return [column for column in columns if column in wanted]
 
 
-class OptionForm:
-    """A field for each option of a kind of file; ``changed`` is called when one is changed.
+class Optioned(Protocol):
+    """A page, or a part of it, that has options of the library."""
 
-    The fields follow from :class:`~anonymatch.mixes.ReadOptions`.
+    read: Any
+
+
+class OptionForm:
+    """A field for each of some options; ``changed`` is called when one is changed.
+
+    The fields follow from the declarations of the options that ``owner.read`` has.
     """
 
-    def __init__(self, options: AddressOptions, changed: Callable[[], Awaitable[None]]) -> None:
-        self._options, self._changed = options, changed
+    def __init__(
+        self,
+        owner: Optioned,
+        changed: Callable[[], Awaitable[None] | None],
+        labels: Mapping[str, str] = LABELS,
+    ) -> None:
+        self._owner, self._changed = owner, changed
+        self._label = partial(label_of, labels=labels)
         self._said = w.text("", "p", "misfit")
         self._said.props["role"] = "status"
         self._place = w.box("div")
@@ -340,20 +351,30 @@ class OptionForm:
     def look(self, look: FirstLook) -> bool:
         """Show the fields for a file; False if it has none."""
         groups = form_fields(look.kind)
+        self.show(groups, _rings_words(look.rings) if look.rings is not None else "")
+        return bool(groups)
+
+    def show(self, groups: Mapping[str, Iterable[str]], words: str = "") -> None:
+        """Show the fields of options, by their groups."""
         self._place.clear()
         with self._place:
-            if look.rings is not None:
-                w.text(_rings_words(look.rings), "p", "words")
+            if words:
+                w.text(words, "p", "words")
             for group, names in groups.items():
-                w.text(group, "h3")
+                if group:
+                    w.text(group, "h3")
                 with w.box("div", "controls"):
                     for name in names:
                         self.field(name)
-        return bool(groups)
 
     def field(self, name: str) -> None:
         """Show the field of one option."""
-        value, label, hint = getattr(self._options.read, name), label_of(name), form_help(name)
+        value, label = getattr(self._owner.read, name), self._label(name)
+        hint = re.sub(
+            r"--([a-z-]+)",
+            lambda found: repr(self._label(found[1].replace("-", "_"))),
+            option_of(self._owner.read, name).help,
+        )
         change = partial(self._change, name)
         if isinstance(value, bool):
             with w.box("div", "field"):
@@ -363,16 +384,19 @@ class OptionForm:
             w.select(label, CHOICES[name], value or "", change, hint=hint)
         else:
             known = list(AGE_LAWS) if name in ("decoys", "spends") else []
-            w.field(label, form_text(value), change, hint=hint, suggestions=known)
+            w.field(label, form_text(self._owner.read, name), change, hint=hint, suggestions=known)
 
     async def _change(self, name: str, given: Any) -> None:
+        text = "" if given is False else str(given)
         try:
-            self._options.type_in(name, "" if given is False else str(given))
+            self._owner.read = with_text(self._owner.read, name, text)
         except InputError as error:
-            self._said.set_content(escape(f"{label_of(name)}: {error}"))
+            self._said.set_content(escape(f"{self._label(name)}: {error}"))
             return
         self._said.set_content("")
-        await self._changed()
+        waiting = self._changed()
+        if waiting is not None:
+            await waiting
 
 
 def _rings_words(rings: RingSet) -> str:

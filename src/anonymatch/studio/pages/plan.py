@@ -12,15 +12,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
-from shlex import quote
 from typing import Any, TypeVar
 
 import numpy as np
 from nicegui import background_tasks, ui
 
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
-from anonymatch.base.numbers import amount, percent, span, time_in_words
+from anonymatch.base.numbers import amount, percent, time_in_words
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.planning import (
     FAMILIES,
@@ -33,15 +31,28 @@ from anonymatch.planning import (
     Targets,
     Traffic,
     front_line,
-    missed_in_words,
     plan_request,
     strategy_named,
 )
 from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, front_chart
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
-from anonymatch.studio.address import Query, address, choice, control, controlled, read_controls
+from anonymatch.studio.address import (
+    Query,
+    address,
+    choice,
+    control,
+    controlled,
+    read_controls,
+)
 from anonymatch.studio.frame import frame
+from anonymatch.studio.pages.plan_search import (
+    WORST,
+    PlanSearch,
+    plan_command,
+    plan_python,
+    show_setting,
+)
 from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
 
@@ -58,7 +69,6 @@ KINDS = {
 """Kinds of mixes that are compared."""
 
 T = TypeVar("T")
-WORST = 0.01  # share of messages that the target is about
 _WORST = f"worst {percent(WORST)}"
 _REST = 0.4  # seconds that sliders rest before the setting is simulated
 _LEAST, _MOST, _STEPS = 0.25, 20.0, 40  # packets inside a mix: the closed form, and its points
@@ -184,25 +194,23 @@ class Wish:
             bits = min(bits, max(0.0, mixes.network_bits(self.packets, self.layers, hop)))
         return math.exp2(bits)
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Keywords of :func:`~anonymatch.planning.plan` for the chosen setting."""
+        corrupt = {"corrupt_mixes": self.corrupt} if self.corrupt else {}
+        return {
+            "users": self.users,
+            "rate": self.rate,
+            "network": str(self.network),
+            "laws": str(self.strategy),
+            "cover": self.cover,
+            **corrupt,
+            "worst": (WORST, self.among),
+        }
+
     def command(self) -> str:
         """Return the command line that gives the figures of the chosen setting."""
-        corrupt = f" --corrupt-mixes {self.corrupt}" if self.corrupt else ""
-        return (
-            f"anonymatch plan --users {self.users} --rate {self.rate:g} --network {self.network} "
-            f"--law {quote(str(self.strategy))} --cover {self.cover:g}{corrupt} "
-            f"--worst {percent(WORST).replace(' ', '')}={self.among:g}"
-        )
-
-    def python(self) -> str:
-        """Return the Python lines that give the same."""
-        corrupt = f", corrupt_mixes={self.corrupt}" if self.corrupt else ""
-        return (
-            "import anonymatch as am\n"
-            f"plan = am.plan(users={self.users}, rate={self.rate:g}, network='{self.network}', "
-            f"laws='{self.strategy}', cover={self.cover:g}{corrupt}, "
-            f"worst=({WORST:g}, {self.among:g}))\n"
-            "print(plan)"
-        )
+        return plan_command(self.keywords)
 
 
 def _known_law(text: str) -> str:
@@ -295,7 +303,7 @@ def _dot(wish: Wish, lines: Sequence[FrontLine], setting: Setting | None) -> Cho
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
     """The page; everything that is chosen is in the address."""
-    page = _PlanPage(studio, Wish.of(query))
+    page = _PlanPage(studio, query)
     with frame(
         "/plan",
         "Which mix, which delay, how much cover?",
@@ -312,10 +320,11 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
 class _PlanPage:
     """State and places of one open page."""
 
-    def __init__(self, studio: Studio, wish: Wish) -> None:
-        self.plans, self.wish = studio.plans, wish
+    def __init__(self, studio: Studio, query: Query) -> None:
+        self.plans, self.wish = studio.plans, Wish.of(query)
+        self.search = PlanSearch(query, lambda: self.wish.keywords, self._remember)
         self.client = ui.context.client
-        self.curves: list[FrontLine] | None = self.plans.known(wish.curve_key)
+        self.curves: list[FrontLine] | None = self.plans.known(self.wish.curve_key)
         self.setting: Setting | None = None
         self.begun = False
         self.awaited: object = None  # the network whose curves are under way
@@ -342,6 +351,7 @@ class _PlanPage:
         w.heading("The chosen setting")
         self.setting_view = View("Simulating the setting")
         self.same = w.box("div")
+        self.search.build()
 
     def _sliders(self) -> None:
         for name in ("users", "rate", "cover"):
@@ -400,10 +410,14 @@ class _PlanPage:
 
     # ---- what is shown
 
+    def _remember(self) -> None:
+        values = self.wish.values() | self.search.values()
+        ui.navigate.history.replace(address("/plan", **values))
+
     def draw(self) -> None:
         """What needs no simulation, and what was simulated before."""
         wish = self.wish
-        ui.navigate.history.replace(address("/plan", **wish.values()))
+        self._remember()
         self.scores.clear()
         with self.scores:
             w.tiles(self._tiles())
@@ -414,7 +428,7 @@ class _PlanPage:
         self.front.draw(partial(front_of, wish, self.curves, self.setting))
         self.same.clear()
         with self.same:
-            w.same_result(wish.command(), wish.python())
+            w.same_result(wish.command(), plan_python(wish.keywords))
 
     def _tiles(self) -> list[tuple[str, str, str]]:
         wish = self.wish
@@ -514,45 +528,4 @@ class _PlanPage:
             return
         self.setting = plan.best or plan.nearest or plan.tried[0]
         self.draw()
-        _row(self.setting)
-
-
-def _row(setting: Setting) -> None:
-    """Its figures, whether they are enough, and its file."""
-    missed = missed_in_words(setting)
-    w.text(
-        f"{setting.law} meets the target."
-        if not missed
-        else f"{setting.law} misses the target: {'; '.join(missed)}.",
-        "p",
-        "words",
-    )
-    w.text(f"Figures are for an attacker who {setting.attacker}.", "p", "words")
-    w.table(
-        ["law", "cover", "mean delay, s", "99 % delay, s", "entropy, bits",
-         f"{_WORST} hide among", "at least", "known for certain", "n-1 attack"],
-        [
-            [
-                setting.law,
-                amount(setting.cover),
-                _span(setting.mean_delay),
-                _span(setting.delay_99),
-                _span(setting.entropy),
-                amount(setting.worst.value),
-                amount(setting.worst.low),
-                percent(setting.identified.value),
-                setting.n1_price,
-            ]
-        ],
-        "setting",
-        title="The chosen setting",
-    )  # fmt: skip
-    toml = setting.to_toml()
-    with w.box("details", "more"):
-        w.text("The setting as a file for anonymatch plan", "summary")
-        w.html(f"<code>{escape(toml)}</code>", "pre").props["tabindex"] = 0
-    w.button("Save as TOML", lambda: w.save(toml, "plan.toml", "application/toml"))
-
-
-def _span(interval: Any) -> str:
-    return span(interval.value, interval.low, interval.high)
+        show_setting(self.setting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -15,10 +15,12 @@ from nicegui import background_tasks, ui
 
 from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.numbers import percent, plural
+from anonymatch.base.options import option_texts
 from anonymatch.base.text import Argument, Message, as_option
 from anonymatch.disclosure import (
     Disclosure,
     RoundLog,
+    RoundsOptions,
     bits_chart,
     disclosure_charts,
     guess_chart,
@@ -33,9 +35,22 @@ from anonymatch.reporting.charts import AnyChart
 from anonymatch.reporting.report import Report
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
-from anonymatch.studio.address import Query, address, control, controlled, read_controls, whole
+from anonymatch.studio.address import (
+    Query,
+    address,
+    control,
+    controlled,
+    given_options,
+    option_values,
+    read_controls,
+    read_options,
+    whole,
+)
 from anonymatch.studio.frame import frame
+from anonymatch.studio.options import split_law
+from anonymatch.studio.pages.choices import OptionForm
 from anonymatch.studio.panel import FilePage, View
+from anonymatch.studio.request import keywords, label_of, option_line
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.tabular import plain_table
@@ -44,6 +59,7 @@ __all__ = ["RoundsRequest", "show"]
 
 _SECONDS = 20.0  # of chains
 _MADE = "rounds.csv"
+_PREFIX = "attack."  # of options in addresses: a log that is made has numbers of the same names
 _REST = 0.4  # seconds that sliders rest before rounds are looked at
 _FALLS = 10  # users in the table of who falls first
 _PAIRS = 20  # pairs in a table, where the matrix is too large to draw
@@ -71,19 +87,25 @@ class RoundsRequest:
     name: str = ""
     path: Path | None = None
     token: str = ""
+    read: RoundsOptions = field(default_factory=RoundsOptions)
 
     @classmethod
     def of(cls, query: Query) -> RoundsRequest:
         """Read an address; numbers that are missing or invalid have their usual values."""
         users = read_controls(cls, query)["users"]
-        return cls(**read_controls(cls, query, friends=min(users, 50), batch=min(users, 200)))
+        numbers = read_controls(cls, query, friends=min(users, 50), batch=min(users, 200))
+        read = read_options(RoundsOptions, query, option_texts(RoundsOptions), _PREFIX)
+        if read.law is not None and not any(split_law(read.law)):  # it may name a file
+            read = replace(read, law=None)
+        return cls(**numbers, read=read)
 
     def values(self) -> dict[str, object]:
         """Return the values for an address."""
-        return controlled(self) if self.path is None else {"file": self.token}
+        which = controlled(self) if self.path is None else {"file": self.token}
+        return which | option_values(self.read, _PREFIX)
 
-    def log(self) -> RoundLog:
-        """The rounds themselves; errors name the file as the reader does."""
+    def log(self) -> RoundLog | Path:
+        """Return the rounds, or the path of a message log."""
         if self.path is None:
             return synthesize_rounds(
                 self.rounds,
@@ -92,6 +114,8 @@ class RoundsRequest:
                 batch=self.batch,
                 seed=self.seed,
             )
+        if self.read.law is not None:
+            return self.path
         try:
             log = read_rounds(self.path)
         except AnonymatchError as error:
@@ -101,44 +125,55 @@ class RoundsRequest:
 
     def find(self, progress: Progress | None = None) -> Disclosure:
         """What an attacker learns from them."""
-        log = self.log()
+        log, given = self.log(), given_options(self.read)
+        if isinstance(log, RoundLog) and "target" in given:  # names may be numbers
+            known = {str(user): user for user in log.users}
+            given["target"] = known.get(given["target"], given["target"])
         try:
-            answer = rounds(log, budget=_SECONDS, progress=progress)
+            answer = rounds(log, budget=_SECONDS, progress=progress, **given)
         except AnonymatchError as error:
             raise self._worded(error) from None
-        notes = tuple(Message(note).worded(_on_command_line) for note in answer.notes)
+        notes = tuple(Message(note).worded(_as_field) for note in answer.notes)
         return replace(answer, notes=notes)
 
     def _worded(self, error: AnonymatchError) -> InputError:
         names = {} if self.path is None else {str(self.path): self.name}
-        return InputError(error.message.renamed(names).worded(_on_command_line))
+        return InputError(error.message.renamed(names).worded(_as_field))
 
     def command(self) -> str:
-        """The command lines that give the same."""
-        look = f"anonymatch rounds {quote(self.name or _MADE)} --budget {_SECONDS:g}"
+        """Return the command lines that give the same."""
+        given = option_line(given_options(self.read) | {"budget": _SECONDS})
+        look = " ".join(["anonymatch rounds", quote(self.name or _MADE), *given])
         if self.path is not None:
             return look
-        return (
-            f"anonymatch synthesize {_MADE} --rounds {self.rounds} --friends {self.friends} "
-            f"--users {self.users} --batch {self.batch} --seed {self.seed}\n{look}"
-        )
+        return f"anonymatch synthesize {_MADE} {' '.join(option_line(self._made))}\n{look}"
+
+    @property
+    def _made(self) -> dict[str, int]:
+        names = ("rounds", "friends", "users", "batch", "seed")
+        return {name: getattr(self, name) for name in names}
 
     def python(self) -> str:
-        """The Python lines that give the same."""
+        """Return the Python lines that give the same."""
+        made = f"synthesize_rounds({keywords(self._made).removeprefix('rounds=')})"
         log = (
-            f"log = am.disclosure.synthesize_rounds({self.rounds}, friends={self.friends}, "
-            f"users={self.users}, batch={self.batch}, seed={self.seed})"
+            f"am.disclosure.{made}"
             if self.path is None
-            else f"log = am.disclosure.read_rounds({self.name!r})"
+            else f"am.disclosure.read_rounds({self.name!r})"
+            if self.read.law is None
+            else repr(self.name)
         )
+        given = keywords(given_options(self.read) | {"budget": _SECONDS})
         return (
-            f"import anonymatch as am\n{log}\nfound = am.rounds(log, budget={_SECONDS:g})\n"
+            f"import anonymatch as am\nlog = {log}\nfound = am.rounds(log, {given})\n"
             "print(found)\nfound.report('rounds.html')"
         )
 
 
-def _on_command_line(argument: Argument) -> str:
-    """An argument that a message names: the page has no field for any of them."""
+def _as_field(argument: Argument) -> str:
+    """Return the field for an argument that a message names, or the option of the command line."""
+    if argument.name in option_texts(RoundsOptions):
+        return repr(label_of(argument.name, {}))
     return f"{as_option(argument)} on the command line"
 
 
@@ -190,6 +225,11 @@ class _RoundsPage(FilePage):
                     "round, direction, user, behaviour (.csv, .tsv, .parquet, .jsonl)",
                 )
                 self.controls = w.box("div")
+                with w.box("details", "more"):
+                    w.text("The attack", "summary")
+                    self.read = self.request.read
+                    form = OptionForm(self, self._told, {})
+                    form.show({"": [*option_texts(RoundsOptions)]})
             with w.box("div", "moving"):
                 self.view = View("Looking at the rounds")
         self.below = w.box("div")
@@ -211,10 +251,15 @@ class _RoundsPage(FilePage):
                 w.control_slider(request, name, partial(self._turn, name))
             w.button("Make another", self._another)
 
+    async def _told(self) -> None:
+        """An option of the attack was changed."""
+        self.request = replace(self.request, read=self.read)
+        await self._changed(rebuild=False)
+
     async def _turn(self, key: str, given: Any) -> None:
         before = self.request
         query = {name: str(value) for name, value in before.values().items()}
-        request = RoundsRequest.of(query | {key: str(given)})
+        request = replace(RoundsRequest.of(query | {key: str(given)}), read=self.read)
         if request == before:
             return
         self.request, self.seen = request, 0
@@ -276,6 +321,11 @@ class _RoundsPage(FilePage):
         for note in disclosure.notes:
             w.text(note, "p", "note")
         points = list(disclosure.profiles_at)
+        if not points:  # methods about one user have no profiles
+            for shown in report.tables:
+                w.heading(shown.title, 3)
+                w.report_table(shown, most=_FALLS)
+            return
         at = points.index(self.seen) if self.seen in points else len(points) - 1
         if len(points) > 1:
             steps = [f"{rounds:,} of {points[-1]:,}" for rounds in points]
