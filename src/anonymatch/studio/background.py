@@ -17,8 +17,6 @@ from anonymatch.counting import ApproximateNote
 from anonymatch.graph import FileNote
 from anonymatch.running import CancellableThread, Cancelled, CancelToken, Progress
 
-__all__ = ["BackgroundJob", "Track", "noting", "problem"]
-
 T = TypeVar("T")
 _here = threading.local()
 _GRACE = 1.0  # seconds that threads have to end when the program does

@@ -33,17 +33,6 @@ from anonymatch.studio.address import (
 from anonymatch.studio.request import AuditRequest, gate_name
 from anonymatch.studio.uploads import Dropped, Store, Upload
 
-__all__ = [
-    "EXAMPLES",
-    "MEASURED",
-    "AddressOptions",
-    "Example",
-    "form_fields",
-    "law_choices",
-    "numbers_of",
-    "split_law",
-]
-
 MEASURED = "measured"
 """The law whose number is a file of delays."""
 

@@ -19,8 +19,6 @@ from anonymatch.studio.background import BackgroundJob, Track, problem
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 
-__all__ = ["FilePage", "View", "bits_text", "how_far"]
-
 T = TypeVar("T")
 _PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
 _GLANCE = 0.15

@@ -15,8 +15,6 @@ from anonymatch.running import Allowance, Progress
 from anonymatch.studio.uploads import columns_of, names_of
 from anonymatch.tabular import TIMES
 
-__all__ = ["LABELS", "AuditRequest", "as_field", "gate_name", "keywords", "label_of", "option_line"]
-
 LABELS = {
     "law": "How messages are delayed",
     "source": "What it is",

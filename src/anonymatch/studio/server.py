@@ -14,8 +14,6 @@ from anonymatch.base.errors import InputError
 from anonymatch.studio.uploads import Store
 from anonymatch_start import AT_THE_END
 
-__all__ = ["HOST", "check_installed", "check_port", "serve"]
-
 HOST = "127.0.0.1"
 _GLANCE = 0.02
 _RECONNECT = 15.0  # seconds that a page may be silent: machines that count are busy

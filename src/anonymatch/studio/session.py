@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from anonymatch.studio.uploads import Store, Upload
 
-__all__ = ["Remembered", "Studio"]
-
 T = TypeVar("T")
 _KEPT = 8  # answers of each kind that are remembered
 

@@ -26,18 +26,6 @@ from anonymatch.mixes import PARTS
 from anonymatch.tables import released_first
 from anonymatch.tabular import TIMES, allowed_unfolded, header, split_suffix
 
-__all__ = [
-    "Dropped",
-    "Store",
-    "Unpacked",
-    "Upload",
-    "columns_of",
-    "ending",
-    "names_of",
-    "sort_out",
-    "unpack",
-]
-
 _ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}\Z")
 _MB = 1_000_000
 

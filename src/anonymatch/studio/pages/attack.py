@@ -32,8 +32,6 @@ from anonymatch.studio.session import Studio
 from anonymatch.theory.attacks import Attack, Exposures, attack, exposures
 from anonymatch.theory.designs import design
 
-__all__ = ["EXAMPLE", "GRAPHS", "attackable", "play", "show", "start_of"]
-
 _SEEDS = 99
 _PROSPECTS = 40  # targets that the chart compares
 _STEPS = 20  # exposures of marked users that are followed at once

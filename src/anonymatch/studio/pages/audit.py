@@ -34,8 +34,6 @@ from anonymatch.studio.request import LABELS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload, columns_of, sort_out
 
-__all__ = ["show"]
-
 _TOGETHER = 12  # files that may be dropped at once
 _ANNOUNCED = 20.0  # seconds after which files that were announced are not waited for
 _PATIENCE = 2.0  # seconds that a page waits for its audit before it is sent without it

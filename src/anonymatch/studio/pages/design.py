@@ -42,8 +42,6 @@ from anonymatch.theory.designs import (
 )
 from anonymatch.theory.systems import SYSTEMS, System, choice_of
 
-__all__ = ["Contender", "contenders", "edges_for", "show"]
-
 _SLIDER, _MOST = 60, 1_000_000
 _LINES = 12  # users up to which graphs are also drawn as dots and lines
 _DRAWN = 400  # users up to which graphs are made and drawn

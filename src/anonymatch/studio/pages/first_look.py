@@ -31,19 +31,6 @@ from anonymatch.reporting.charts import (
 from anonymatch.studio import widgets as w
 from anonymatch.tables import TablesLook
 
-__all__ = [
-    "LawTrial",
-    "candidates_chart",
-    "delays_chart",
-    "load",
-    "load_chart",
-    "look_words",
-    "show_look",
-    "show_trial",
-    "span_words",
-    "try_law",
-]
-
 
 def look_words(look: FirstLook) -> str:
     """What a file is in a few words."""

@@ -17,8 +17,6 @@ from anonymatch.base.numbers import plural
 from anonymatch.studio import widgets as w
 from anonymatch.tabular import plain_table
 
-__all__ = ["Marking", "Thresholds", "marked_users", "save_users"]
-
 _FIRST = ("entropy", "entropy_1%", "identified", "surest", "worst", "bits")
 """Those that are there at once; the others unfold."""
 

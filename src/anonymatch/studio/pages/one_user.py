@@ -17,8 +17,6 @@ from anonymatch.studio import widgets as w
 from anonymatch.studio.panel import bits_text
 from anonymatch.theory.attacks import Exposure, exposure
 
-__all__ = ["Why", "ask", "show_answer", "why"]
-
 _LN2 = math.log(2.0)
 _BARS = 40  # candidates that are drawn
 _SECONDS = 5.0  # for the exposure of one user

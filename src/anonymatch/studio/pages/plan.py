@@ -56,8 +56,6 @@ from anonymatch.studio.pages.plan_search import (
 from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
 
-__all__ = ["KINDS", "Wish", "confirm", "curves", "front_of", "show"]
-
 KINDS = {
     "exponential": "exponential: each packet has a delay of its own",
     "pool": "pool: one packet arrives, a random one of those inside leaves",

@@ -23,8 +23,6 @@ from anonymatch.studio.pages.choices import OptionForm
 from anonymatch.studio.panel import View
 from anonymatch.studio.request import keywords, option_line
 
-__all__ = ["WORST", "PlanSearch", "plan_command", "plan_python", "show_setting"]
-
 WORST = 0.01  # share of messages that the target is about
 _BUDGET = 60.0  # predicted seconds
 _PREFIX = "plan."  # of options in addresses: sliders have some of the same names

@@ -55,8 +55,6 @@ from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.tabular import plain_table
 
-__all__ = ["RoundsRequest", "show"]
-
 _SECONDS = 20.0  # of chains
 _MADE = "rounds.csv"
 _PREFIX = "attack."  # of options in addresses: a log that is made has numbers of the same names
