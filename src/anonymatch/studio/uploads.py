@@ -220,8 +220,8 @@ def _checked(file: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         members.append(info)
     if len(members) > TUNING.most_files:
         raise InputError(
-            f"it holds {len(members):,} files, and at most {TUNING.most_files:,} are unpacked; audit "
-            "the folder on the command line"
+            f"it holds {len(members):,} files, and at most {TUNING.most_files:,} are unpacked; "
+            "audit the folder on the command line"
         )
     return members
 
