@@ -95,7 +95,7 @@ def test_bad_options_get_one_line(
 
 
 def test_laws_keep_their_own_commas() -> None:
-    read = option_of(PlanOptions, "law").read
+    read = option_of(PlanOptions, "laws").read
 
     assert read is not None
     assert read("pool:2,4,exponential,timed:3") == ["pool:2,4", "exponential", "timed:3"]

@@ -24,7 +24,7 @@ from anonymatch.theory.claims import (
     optimality,
 )
 from anonymatch.theory.claims.appendices import Proof
-from anonymatch.theory.claims.checking import all_questions
+from anonymatch.theory.claims.claim import all_questions
 from anonymatch.theory.claims.named_graphs import PartitionGraph, compare, degree_sequences, precise
 from anonymatch.theory.claims.pictures import PRINTED, Ellipse
 from anonymatch.theory.claims.question import ClaimContext, judge, plain, trial

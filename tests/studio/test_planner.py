@@ -192,14 +192,14 @@ def test_the_command_of_a_wish_gives_its_figures(capsys: pytest.CaptureFixture[s
 
 
 def test_options_of_a_search_are_in_the_address_and_the_command() -> None:
-    query = {"plan.corrupt_users": "10%", "plan.burst": "5,0.2", "plan.law": "pool:2,4,timed"}
+    query = {"plan.corrupt_users": "10%", "plan.burst": "5,0.2", "plan.laws": "pool:2,4,timed"}
     query |= {"plan.worst": "5%=10"}
     search = PlanSearch(query, dict, lambda: None)
     again = PlanSearch({name: as_text(each) for name, each in search.values().items()}, dict, print)
 
     assert again.read == search.read
     assert (search.read.corrupt_users, search.read.burst) == (0.1, (5.0, 0.2))
-    assert search.read.law == ["pool:2,4", "timed"]
+    assert search.read.laws == ["pool:2,4", "timed"]
     command = plan_command({"users": 5, "burst": (5.0, 0.2), "worst": (0.05, 10.0)})
     assert command == "anonymatch plan --users 5 --burst 5,0.2 --worst 5%=10"
 

@@ -132,7 +132,7 @@ def chosen_rates(passage: Passage, effort: Execution, budget: Budget) -> RateCho
             return _by_numbers(bare, conditions, came, left, needed)
         return _of_flushes(passage, law.flush, bare, conditions, needed)
 
-    if not (isinstance(law, HopLaw) and law.followed):
+    if not (isinstance(law, HopLaw) and law.few_hops):
         return _of_any_delay(bare, conditions, came, left, needed)
     mean = law.mean_delay
     assert mean is not None

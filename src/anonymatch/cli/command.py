@@ -64,21 +64,16 @@ def command(
     return make
 
 
-class _Reader(click.ParamType[Any]):
-    """Texts are read as an option says."""
+def _reader(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Return what click calls to read a text; defaults are values already."""
 
-    name = "value"
-
-    def __init__(self, read: Callable[[str], Any]) -> None:
-        self._read = read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
+    def convert(given: Any) -> Any:
         try:
-            return self._read(value)
+            return read(given) if isinstance(given, str) else given
         except InputError as error:
-            self.fail(str(error), param, ctx)
+            raise click.BadParameter(str(error)) from None
+
+    return convert
 
 
 class Command(click.Command):
@@ -195,7 +190,7 @@ def write_list(
 
 
 def _parameter(name: str, about: Option, default: Any) -> click.Parameter:
-    read = click.STRING if about.read is None else _Reader(about.read)
+    read = click.STRING if about.read is None else _reader(about.read)
     required = default is MISSING
     if about.positional:
         count = -1 if about.many else 1

@@ -95,10 +95,7 @@ def about(path: Path) -> Iterator[None]:
 
 
 def observe(
-    path: Path,
-    options: Options,
-    given: ReadOptions,
-    early: Callable[[Release], None] | None = None,
+    path: Path, options: Options, given: ReadOptions, early: Callable[[Release], None] | None = None
 ) -> Observation:
     """Read a log or a table, with its notes on standard error."""
     options.limit_readers()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import cost_in_words, percent
 from anonymatch.base.summaries import Figures, Summarised
@@ -20,9 +21,9 @@ from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph
 
 if TYPE_CHECKING:
-    from anonymatch.graph import Witness
-if TYPE_CHECKING:
     import scipy.sparse
+
+    from anonymatch.graph import Witness
 
 
 Factor = tuple[Callable[[], int | Fraction], int]
@@ -232,7 +233,6 @@ class Count(Summarised):
         return f"{line} (seed {self.seed}); proven: between {low} and {high}"
 
 
-Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
 
 

@@ -26,7 +26,6 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.exact import frontier
 from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
-from anonymatch.counting.planning.choose import choose_draws
 from anonymatch.counting.results import ApproximateNote
 from anonymatch.graph import Graph, check_graph, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
@@ -114,7 +113,7 @@ def _draw(
     if block.n_users == block.n_behaviours == 1:
         return np.zeros((size, 1), dtype=np.int32), True
     request = _Request(block, size, seed, budget, effort)
-    for name in choose_draws():
+    for name in tuning().draws:
         drawn = _DRAWS[name](request)
         if drawn is not None:
             return drawn, name != "chain"
@@ -146,15 +145,33 @@ class _Request:
 
 
 def _of_complete(request: _Request) -> Matchings | None:
-    if complete(request.block) is None:
+    block = request.block
+    if complete(block) is None:
         return None
-    return _permutations(request.block, request.size, request.draws)
+    keys = request.draws.random((request.size, block.n_behaviours))
+    return np.argsort(keys, axis=1)[:, : block.n_users].astype(np.int32)
 
 
 def _of_nested(request: _Request) -> Matchings | None:
-    if nested(request.block) is None:
+    """Nested neighbourhoods: in order of degree each user picks evenly among what is left."""
+    block, draws = request.block, request.draws
+    if nested(block) is None:
         return None
-    return _in_turn(request.block, request.size, request.draws)
+    degrees = np.diff(block.indptr)
+    order = np.argsort(degrees, kind="stable")
+    matchings = np.empty((request.size, block.n_users), dtype=np.int32)
+    widest = np.argsort(-np.bincount(block.indices, minlength=block.n_behaviours), kind="stable")
+    for row in matchings:
+        left: list[int] = []
+        opened = 0
+        for i, pick in zip(order.tolist(), draws.random(block.n_users), strict=True):
+            degree = int(degrees[i])
+            left.extend(widest[opened:degree].tolist())
+            opened = max(opened, degree)
+            k = int(pick * len(left))
+            left[k], left[-1] = left[-1], left[k]
+            row[i] = left.pop()
+    return matchings
 
 
 def _along_frontier(request: _Request) -> Matchings | None:
@@ -173,8 +190,25 @@ def _along_frontier(request: _Request) -> Matchings | None:
     )
 
 
-def _rejected(request: _Request) -> Matchings | None:
-    return _by_rejection(request.block, request.size, request.draws)
+def _by_rejection(request: _Request) -> Matchings | None:
+    """Blocks that lack few edges: draw permutations until one avoids the missing edges."""
+    block = request.block
+    solved = near_complete(block)
+    if solved is None:
+        return None
+    free = np.log(np.arange(block.n_behaviours, block.n_behaviours - block.n_users, -1)).sum()
+    if free - solved.log > np.log(tuning().rejection_tries):
+        return None
+    present = block.dense().astype(bool)
+    rows = np.arange(block.n_users)
+    matchings = np.empty((request.size, block.n_users), dtype=np.int32)
+    for row in matchings:
+        while True:
+            drawn = request.draws.permutation(block.n_behaviours)[: block.n_users]
+            if present[rows, drawn].all():
+                row[:] = drawn
+                break
+    return matchings
 
 
 def _by_nested_bound(request: _Request) -> Matchings | None:
@@ -232,51 +266,7 @@ _DRAWS: dict[str, Callable[[_Request], Matchings | None]] = {
     "complete": _of_complete,
     "nested": _of_nested,
     "frontier": _along_frontier,
-    "rejection": _rejected,
+    "rejection": _by_rejection,
     "nested_bound": _by_nested_bound,
     "chain": _by_chain,
 }
-
-
-def _permutations(block: Block, size: int, draws: np.random.Generator) -> Matchings:
-    keys = draws.random((size, block.n_behaviours))
-    return np.argsort(keys, axis=1)[:, : block.n_users].astype(np.int32)
-
-
-def _in_turn(block: Block, size: int, draws: np.random.Generator) -> Matchings:
-    """Nested neighbourhoods: in order of degree each user picks evenly among what is left."""
-    degrees = np.diff(block.indptr)
-    order = np.argsort(degrees, kind="stable")
-    matchings = np.empty((size, block.n_users), dtype=np.int32)
-    widest = np.argsort(-np.bincount(block.indices, minlength=block.n_behaviours), kind="stable")
-    for row in matchings:
-        left: list[int] = []
-        opened = 0
-        for i, pick in zip(order.tolist(), draws.random(block.n_users), strict=True):
-            degree = int(degrees[i])
-            left.extend(widest[opened:degree].tolist())
-            opened = max(opened, degree)
-            k = int(pick * len(left))
-            left[k], left[-1] = left[-1], left[k]
-            row[i] = left.pop()
-    return matchings
-
-
-def _by_rejection(block: Block, size: int, draws: np.random.Generator) -> Matchings | None:
-    """Blocks that lack few edges: draw permutations until one avoids the missing edges."""
-    solved = near_complete(block)
-    if solved is None:
-        return None
-    free = np.log(np.arange(block.n_behaviours, block.n_behaviours - block.n_users, -1)).sum()
-    if free - solved.log > np.log(tuning().rejection_tries):
-        return None
-    present = block.dense().astype(bool)
-    rows = np.arange(block.n_users)
-    matchings = np.empty((size, block.n_users), dtype=np.int32)
-    for row in matchings:
-        while True:
-            drawn = draws.permutation(block.n_behaviours)[: block.n_users]
-            if present[rows, drawn].all():
-                row[:] = drawn
-                break
-    return matchings

@@ -35,8 +35,6 @@ from anonymatch.disclosure.logs.round_files import (
 )
 from anonymatch.disclosure.logs.round_log import (
     RoundLog as RoundLog,
-)
-from anonymatch.disclosure.logs.synthetic_rounds import (
     synthesize_rounds as synthesize_rounds,
 )
 from anonymatch.disclosure.logs.timed_rounds import (

@@ -540,4 +540,4 @@ def _provenance(disclosure: Disclosure, learnt: bool) -> Provenance:
     if disclosure.sweeps is not None:
         line += f" Seed {disclosure.seed}."
     facts.append(("seed", str(disclosure.seed)))
-    return Provenance(sentence=line, facts=facts, caveats=_CAVEATS)
+    return Provenance(sentences=(line,), facts=facts, caveats=_CAVEATS)

@@ -132,21 +132,17 @@ from anonymatch.mixes.networks.network_graphs import (
 from anonymatch.mixes.options import (
     LogOptions as LogOptions,
     ReadOptions as ReadOptions,
+    TrafficOptions as TrafficOptions,
 )
 from anonymatch.mixes.reading.detect import (
+    FirstLook as FirstLook,
     PARTS as PARTS,
     first_look as first_look,
     has_rounds as has_rounds,
-    holds_relays as holds_relays,
-    holds_rings as holds_rings,
-    mean_delay as mean_delay,
     open_observation as open_observation,
-)
-from anonymatch.mixes.reading.graph_files import (
     read as read,
 )
-from anonymatch.mixes.reading.preview import (
-    FirstLook as FirstLook,
+from anonymatch.mixes.reading.hints import (
     guess_log_law as guess_log_law,
     log_mean_delay as log_mean_delay,
 )

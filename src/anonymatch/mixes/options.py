@@ -8,14 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anonymatch.base.options import above_zero, from_zero, option, option_texts, per_mix, whole
+from anonymatch.base.options import (
+    above_zero,
+    amount,
+    from_zero,
+    option,
+    option_texts,
+    per_mix,
+    whole,
+)
 from anonymatch.mixes.formats import LINKED, LOGS, SOURCES
 from anonymatch.mixes.laws import Law, law_usage
 from anonymatch.mixes.networks.network_conditions import PerMix
 from anonymatch.rings import RingOptions
 from anonymatch.tables import TableOptions
 
-__all__ = ["LogOptions", "ReadOptions"]
+__all__ = ["LogOptions", "ReadOptions", "TrafficOptions"]
 
 _NETWORK = frozenset({"network"})
 _LOG: dict[str, Any] = {"group": "Message log", "sources": frozenset({"messages"}) | _NETWORK}
@@ -235,3 +243,40 @@ class ReadOptions(RingOptions, TableOptions, LogOptions):
             if each.sources and is_given and source not in each.sources:
                 return name, each.sources
         return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrafficOptions:
+    """Keywords of :func:`~anonymatch.mixes.synthesize`."""
+
+    messages: int = option(1000, "Number of messages.", metavar="N", read=whole(1))
+    rate: float = option(
+        1.0, "Messages per second.", metavar="R", unit="1/s", read=above_zero("a rate")
+    )
+    users: int | None = option(
+        None,
+        "Number of senders.",
+        metavar="N",
+        shown="one per message; 100 with --rounds",
+        read=whole(1),
+    )
+    receivers: int | None = option(
+        None,
+        "Number of receivers.",
+        metavar="N",
+        shown="one per message; as many as users with --rounds",
+        read=whole(1),
+    )
+    cover: float = option(
+        0.0, "Dummy messages that leave per real one.", metavar="SHARE", read=amount
+    )
+    loss: float = option(0.0, "Share of messages that are lost.", metavar="SHARE", read=amount)
+    network: str | None = option(
+        None,
+        "All links of a network of such mixes: one, cascade:3, or 3x4 (layers x mixes).",
+        metavar="SHAPE",
+        group="Networks",
+    )
+    link: float = option(
+        0.0, "Seconds on every link.", metavar="SECONDS", unit="s", read=amount, group="Networks"
+    )

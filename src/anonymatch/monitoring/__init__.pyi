@@ -8,12 +8,18 @@ from anonymatch.monitoring.exporter import (
 from anonymatch.monitoring.figures import (
     MixFigures as MixFigures,
     NetworkFigures as NetworkFigures,
-    Report as Report,
+    Window as Window,
     coarse as coarse,
+)
+from anonymatch.monitoring.options import (
+    WatchOptions as WatchOptions,
 )
 from anonymatch.monitoring.prometheus import (
     Prometheus as Prometheus,
     reports_of_prometheus as reports_of_prometheus,
+)
+from anonymatch.monitoring.report import (
+    watch_report as watch_report,
 )
 from anonymatch.monitoring.windows import (
     Alarm as Alarm,

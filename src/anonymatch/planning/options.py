@@ -67,7 +67,46 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Keywords of :func:`~anonymatch.planning.plan`; None stands for the plan's file or default."""
+    """Keywords of :func:`~anonymatch.planning.plan`; None stands for the plan's file or default.
+
+    Attributes
+    ----------
+    preset : {"katzenpost", "nym", "loopix"}, optional
+        Start from what that system ships.
+    users, rate : int, float
+        Users, and messages per user per second.
+    hours : sequence of float, optional
+        Relative rates by hour; the mean is ``rate``.
+    burst : (mean, gap), optional
+        Messages in bursts: mean number of messages, and seconds between them.
+    arrivals : path, optional
+        A log with a column ``time`` instead: the messages themselves.
+    network : str, default "3x3"
+        ``one``, ``cascade:L``, ``LxW`` such as ``3x3``, or ``free:L,MIXES``: routes that end after
+        each hop with the probability 1/L. Widths are swept if several are given: ``3x1,3,10``, the
+        range ``3x1-80``, or ``3`` for three layers of any width up to 80.
+    link : float
+        Seconds on every link.
+    laws : names
+        Kinds of mixes to try, such as ``("exponential", "pool")``, or laws with their parameters,
+        such as ``"pool:2,4"`` [default: all kinds].
+    cover : numbers
+        Cover packets per message, from end to end.
+    corrupt_mixes : int, or one number per layer
+        Mixes that the attacker has: anywhere, or that number in each layer.
+    corrupt_users : float
+        Share of all packets that the attacker sends and knows.
+    active : {"none", "n-1"}
+        Whether the attacker may also send and block: every setting reports the cost of that.
+    worst : (share, among), optional
+        The worst share of messages have an effective anonymity set of at least ``among``.
+    mean_delay, delay_99 : float, optional
+        Seconds at most, on average and for 99 % of messages.
+    packets : float, optional
+        Packets per message at most.
+    identified : float, optional
+        Share of messages that are identified, at most.
+    """
 
     preset: str | None = option(
         None, "Start from katzenpost, nym or loopix as shipped.", metavar="NAME", **_TRAFFIC
@@ -107,20 +146,16 @@ class PlanOptions:
         **_MIXES,
     )
     link: float | None = option(
-        None,
-        "Seconds on every link.",
-        metavar="S",
-        unit="s",
-        read=from_zero("seconds"),
-        **_MIXES,
+        None, "Seconds on every link.", metavar="S", unit="s", read=from_zero("seconds"), **_MIXES
     )
-    law: list[str] | None = option(
+    laws: list[str] | str | None = option(
         None,
         "Mixes to try: exponential, pool, threshold, timed, timed-pool, binomial; with parameters, "
         "such as pool:2,4, once for each.",
         metavar="NAMES",
         shown="all",
         read=_laws,
+        names=("law",),
         **_MIXES,
     )
     cover: tuple[float, ...] | None = option(
@@ -168,11 +203,7 @@ class PlanOptions:
         **_TARGETS,
     )
     packets: float | None = option(
-        None,
-        "At most P packets per message.",
-        metavar="P",
-        read=above_zero("a number"),
-        **_TARGETS,
+        None, "At most P packets per message.", metavar="P", read=above_zero("a number"), **_TARGETS
     )
     identified: float | None = option(
         None,

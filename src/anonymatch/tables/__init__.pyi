@@ -49,7 +49,7 @@ from anonymatch.tables.reading.released_cells import (
     CellValues as CellValues,
     wider as wider,
 )
-from anonymatch.tables.reading.released_look import (
+from anonymatch.tables.reading.released_columns import (
     TableLook as TableLook,
     TablesLook as TablesLook,
     look_at_tables as look_at_tables,

@@ -29,6 +29,7 @@ from anonymatch.tabular.delimited import (
 from anonymatch.tabular.files import (
     Source as Source,
     TABLES as TABLES,
+    about as about,
     first_line as first_line,
     header as header,
     reading as reading,

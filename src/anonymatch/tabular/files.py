@@ -158,6 +158,15 @@ def header(path: Path) -> list[str] | None:
 
 
 @contextmanager
+def about(path: Path) -> Iterator[None]:
+    """What is wrong becomes one line that begins with the file, if it does not yet."""
+    try:
+        yield
+    except InputError as error:
+        raise error.about(path) from None
+
+
+@contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Refuse what is no regular file; what is wrong inside becomes one line with its name."""
     try:

@@ -109,16 +109,22 @@ class Table:
         """Which of these rows are flagged in one of the columns; None if no row says anything."""
         flagged: Bools | None = None
         for name in names:
-            given = self.text(name) if rows is None else self.text(name).gather(rows)
+            column = self.column(name)
+            if column is None:
+                continue
+            given = column if rows is None else column.gather(rows)
             if given.null_count() == len(given):
                 continue
-            text = given.str.strip_chars().str.to_lowercase().fill_null("")
-            true = text.is_in(_TRUE)
-            wrong = (~(true | text.is_in(_FALSE))).arg_true()
-            if len(wrong):
-                at = int(wrong[0])
-                what = f"{name} is {quoted(given[at])}; write true or false"
-                self.refuse(at if rows is None else int(rows[at]), what)
+            if given.dtype == pl.Boolean:
+                true = given.fill_null(value=False)
+            else:
+                text = given.cast(pl.String).str.strip_chars().str.to_lowercase().fill_null("")
+                true = text.is_in(_TRUE)
+                wrong = (~(true | text.is_in(_FALSE))).arg_true()
+                if len(wrong):
+                    at = int(wrong[0])
+                    what = f"{name} is {quoted(given[at])}; write true or false"
+                    self.refuse(at if rows is None else int(rows[at]), what)
             flagged = true.to_numpy() if flagged is None else flagged | true.to_numpy()
         return flagged
 

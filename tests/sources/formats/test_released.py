@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 import anonymatch as am
 from anonymatch.base.frames import Frame
 from anonymatch.tables.reading import released as module
-from anonymatch.tables.reading.hierarchies import read_hierarchy
 from anonymatch.tables.reading.released import read_released
-from anonymatch.tables.reading.released_cells import fits, is_plain, spelling
+from anonymatch.tables.reading.released_cells import fits, is_plain, read_hierarchy, spelling
 from anonymatch.tabular import read_text_table
 
 

@@ -18,47 +18,18 @@ from anonymatch.cli.options import WORK, Options, file_option, top_option
 from anonymatch.cli.reading import GraphFile, load, load_graph
 from anonymatch.cli.saving import FigureOptions
 from anonymatch.tables import ImproveOptions, TableOptions
+from anonymatch.theory.options import AttackOptions
 
 __all__: list[str] = []
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Attack:
-    steps: int | None = option(
-        None,
-        "Number of users that are exposed one after another.",
-        metavar="T",
-        shown="1",
-        read=whole(1),
-    )
-    strategy: str = option(
-        "optimal",
-        lambda: f"How the attacker picks users: {', '.join(am.STRATEGIES)}.",
-        metavar="NAME",
-    )
-    target: Sequence[str] | None = option(
-        None, "Expose this user; several in the order given.", metavar="USER", many=True
-    )
-    among: Sequence[str] | None = option(
-        None,
-        "Only this user may be exposed; of several, the best one at each step.",
-        metavar="USER",
-        many=True,
-    )
-    truth: str | None = option(
-        None,
-        "True matching that is revealed: a FILE user,behaviour, or 'sampled'.",
-        metavar="FILE",
-        shown="expectations",
-    )
-    samples: int | None = option(
-        None, "Number of sampled matchings to average over.", metavar="N", read=whole(1)
-    )
+class _Attacked(AttackOptions):
     top: int = top_option("Steps")
 
 
 @command(acts=(*WORK, "exact"))
-def attack(*, given: GraphFile, asked: _Attack, drawn: FigureOptions, options: Options) -> None:
+def attack(*, given: GraphFile, asked: _Attacked, drawn: FigureOptions, options: Options) -> None:
     """What is left when users are exposed? And whom would an attacker pick?"""
     from anonymatch.theory.attacks import attack_charts
 

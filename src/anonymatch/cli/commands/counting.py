@@ -33,11 +33,7 @@ class _Counted:
         None, "Guarantee a value within a factor 1 +- E, or refuse.", metavar="E", read=amount
     )
     delta: float | None = option(
-        None,
-        "Probability that the guarantee fails.",
-        metavar="D",
-        shown="0.05",
-        read=amount,
+        None, "Probability that the guarantee fails.", metavar="D", shown="0.05", read=amount
     )
 
 

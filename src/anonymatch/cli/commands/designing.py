@@ -7,48 +7,22 @@ from pathlib import Path
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
-from anonymatch.base.options import from_zero, option, whole
 from anonymatch.cli import json_output
 from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, file_option
+from anonymatch.theory.options import RANDOM_SAMPLES, SMALL_RANDOM, DesignOptions, RandomOptions
 
 __all__: list[str] = []
 
-_SMALL = 12  # users up to which samples are drawn unasked: they take a moment
-_SAMPLES = 1000
-
-
-def _degree(text: str) -> float:
-    value = from_zero("a degree")(text)
-    return int(value) if value == int(value) else value
-
 
 @dataclass(frozen=True, kw_only=True)
-class _Design:
-    users: int = option(..., "Number of users.", metavar="N", read=whole(1))
-    edges: int = option(
-        ...,
-        "Cost: number of possible pairs of a user and a behaviour.",
-        metavar="M",
-        read=whole(1),
-    )
-    method: str = option(
-        "best",
-        "best: search many kinds of groups; paper: the paper's partition.",
-        metavar="NAME",
-    )
-    objective: str = option(
-        "matchings",
-        "matchings, or after_attack: most matchings after the best target is exposed.",
-        metavar="NAME",
-    )
-    min_part: int = option(2, "Users in the smallest group.", metavar="N", read=whole(1))
+class _Designed(DesignOptions):
     out: Path | None = file_option("Save the graph as .csv, .tsv, .parquet, ...")
 
 
 @command(acts=("json", "digits"))
-def design(*, asked: _Design, options: Options) -> None:
+def design(*, asked: _Designed, options: Options) -> None:
     """Which grouping? The best graph for a number of users and edges, compared with others."""
     result = watch(
         "designing",
@@ -73,36 +47,15 @@ def design(*, asked: _Design, options: Options) -> None:
         note(f"saved the graph in {out}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Random:
-    users: int = option(..., "Number of users.", metavar="N", read=whole(1))
-    degree: float | None = option(
-        None,
-        "Each pair is an edge at random, K per user on average.",
-        metavar="K",
-        read=_degree,
-    )
-    edges: int | None = option(
-        None, "Exact number of edges (instead of --degree).", metavar="M", read=whole(0)
-    )
-    samples: int | None = option(
-        None,
-        "Number of graphs to sample and count.",
-        metavar="N",
-        shown=f"{_SAMPLES} up to {_SMALL} users, else 0",
-        read=whole(0),
-    )
-
-
 @command(acts=("json", "seed"))
-def random(*, asked: _Random, options: Options) -> None:
+def random(*, asked: RandomOptions, options: Options) -> None:
     """How many matchings do random graphs have? Expected and sampled counts."""
     from anonymatch.cli.screens import design
 
     users, degree, edges, samples = asked.users, asked.degree, asked.edges, asked.samples
     if (degree is None) == (edges is None):
         raise InputError("give either --degree K or --edges M")
-    number = samples if samples is not None else _SAMPLES if users <= _SMALL else 0
+    number = samples if samples is not None else RANDOM_SAMPLES if users <= SMALL_RANDOM else 0
     log = am.random_expectation(users, degree, edges=edges)
     drawn = None
     if number:

@@ -13,7 +13,7 @@ from anonymatch.base.options import argument, option
 from anonymatch.base.text import did_you_mean
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.command import command
-from anonymatch.cli.console import MISSED, note, watch
+from anonymatch.cli.console import MISSED, watch
 from anonymatch.cli.options import WORK, Options, file_option, html_option, top_option
 from anonymatch.cli.presenting import present
 from anonymatch.cli.reading import about
@@ -27,9 +27,7 @@ __all__: list[str] = []
 class _Rounds:
     file: Path = argument("FILE", "Log of rounds: round,direction,user,behaviour.")
     presence: bool = option(
-        False,
-        "Who was online whenever a pseudonym acted (--method presence).",
-        group="Attack",
+        False, "Who was online whenever a pseudonym acted (--method presence).", group="Attack"
     )
     compare: bool = option(False, "Compare every applicable method in one table.", group="Attack")
     fail_under: Sequence[str] | None = option(
@@ -72,8 +70,8 @@ def rounds(
             raise InputError(f"--presence is a method, and so is --method {method}; keep one")
         method = "presence"
     _check_method(method or "gibbs", target=target, friends=how.friends, compare=asked.compare)
-    thresholds = parse_thresholds(asked.fail_under or [], ROUND_GATES, at_most=False)
-    thresholds |= parse_thresholds(asked.fail_over or [], ROUND_GATES, at_most=True)
+    thresholds = parse_thresholds(list(asked.fail_under or ()), ROUND_GATES, at_most=False)
+    thresholds |= parse_thresholds(list(asked.fail_over or ()), ROUND_GATES, at_most=True)
     saving.check_target(asked.csv)
     given: dict[str, Any] = {"friends": how.friends, "alpha": how.alpha}
     if law is not None:
@@ -111,10 +109,9 @@ def rounds(
     gates = judge(report, thresholds)
     if asked.csv is not None:
         saving.save(result.profiles.to_dict(as_series=True), asked.csv)
-    record = json_output.rounds_record(result) if options.json else None
+    record = json_output.rounds_record(result, gates) if options.json else None
     present(report, title=file.name, gates=gates, top=asked.top, record=record, html=asked.html)
-    if asked.csv is not None:
-        note(f"wrote {asked.csv}")
+    saving.note_written(asked.csv)
     drawn.write(report.drawings())
     return MISSED if any(gate.passed is False for gate in gates) else None
 
@@ -161,10 +158,7 @@ def _compare(file: Path, target: str | None, options: Options, **more: Any) -> N
         comparison = watch(
             f"comparing on {file.name}",
             lambda tell: compare_methods(
-                log,
-                target=_user(log, target),
-                **more,
-                **options.drawing(tell),
+                log, target=_user(log, target), **more, **options.drawing(tell)
             ),
         )
     record = json_output.method_comparison_record(comparison) if options.json else None

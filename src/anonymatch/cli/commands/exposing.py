@@ -88,8 +88,7 @@ def _log_posterior(
     observation = observe(file, options, reading)
     with about(file):
         found = watch(
-            "probabilities",
-            lambda tell: log_posterior(observation, **options.drawing(tell)),
+            "probabilities", lambda tell: log_posterior(observation, **options.drawing(tell))
         )
     messages = pl.Series([str(name) for name in found.messages], dtype=pl.String)
     departures = pl.Series([*map(str, found.departures), None], dtype=pl.String)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
-from anonymatch.base.options import above_zero, amount, argument, option, whole
+from anonymatch.base.options import argument, option, whole
+from anonymatch.base.text import as_option
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, html_option
 from anonymatch.cli.reading import graph_of, observe
-from anonymatch.cli.screens import audit
-from anonymatch.mixes import ReadOptions
+from anonymatch.mixes import ReadOptions, TrafficOptions
 from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
@@ -57,45 +57,7 @@ def convert(*, asked: _Converted, reading: ReadOptions, options: Options) -> Non
     """Write the graph in another format. The suffix of OUT gives it; logs become edge lists."""
     graph = graph_of(observe(asked.file, options, reading), options)
     am.write(graph, asked.out)
-    if options.json:
-        json_output.print_json({"path": str(asked.out)} | json_output.graph_record(graph))
-        return
-    print(f"wrote {asked.out}: {graph!r}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Traffic:
-    messages: int = option(1000, "Number of messages.", metavar="N", read=whole(1))
-    rate: float = option(
-        1.0, "Messages per second.", metavar="R", unit="1/s", read=above_zero("a rate")
-    )
-    users: int | None = option(
-        None,
-        "Number of senders.",
-        metavar="N",
-        shown="one per message; 100 with --rounds",
-        read=whole(1),
-    )
-    receivers: int | None = option(
-        None,
-        "Number of receivers.",
-        metavar="N",
-        shown="one per message; as many as users with --rounds",
-        read=whole(1),
-    )
-    cover: float = option(
-        0.0, "Dummy messages that leave per real one.", metavar="SHARE", read=amount
-    )
-    loss: float = option(0.0, "Share of messages that are lost.", metavar="SHARE", read=amount)
-    network: str | None = option(
-        None,
-        "All links of a network of such mixes: one, cascade:3, or 3x4 (layers x mixes).",
-        metavar="SHAPE",
-        group="Networks",
-    )
-    link: float = option(
-        0.0, "Seconds on every link.", metavar="SECONDS", unit="s", read=amount, group="Networks"
-    )
+    _wrote(asked.out, options, json_output.graph_record(graph), repr(graph))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,13 +83,15 @@ class _Synthesized:
 
 
 @command(acts=("json", "seed"))
-def synthesize(*, asked: _Synthesized, traffic: _Traffic, options: Options) -> None:
+def synthesize(*, asked: _Synthesized, traffic: TrafficOptions, options: Options) -> None:
     """Make a message log by a law, with the ground truth. For examples, tests and plans."""
     from anonymatch.mixes import parse_law, synthesize, write_messages
 
     how = dict(vars(traffic))
     if asked.rounds is not None:
-        changed = {name: how[name] for name in _OF_LAWS if how[name] != getattr(_Traffic, name)}
+        changed = {
+            name: how[name] for name in _OF_LAWS if how[name] != getattr(TrafficOptions, name)
+        }
         _refuse(changed, "is not for rounds; leave it out")
         drawn = {name: getattr(asked, name) for name in ("rounds", "friends", "batch")}
         people = {name: how[name] for name in ("users", "receivers")}
@@ -151,10 +115,15 @@ def synthesize(*, asked: _Synthesized, traffic: _Traffic, options: Options) -> N
     log = synthesize(parse_law(law), seed=options.draw_seed, **how)
     write_messages(log, out)
     entered, left = len(log.arrivals), len(log.departures)
+    sizes = {"arrivals": entered, "departures": left}
+    _wrote(out, options, sizes, f"{entered:,} messages in, {left:,} out")
+
+
+def _wrote(out: Path, options: Options, sizes: dict[str, Any], text: str) -> None:
     if options.json:
-        json_output.print_json({"path": str(out), "arrivals": entered, "departures": left})
-        return
-    print(f"wrote {out}: {entered:,} messages in, {left:,} out")
+        json_output.print_json({"path": str(out)} | sizes)
+    else:
+        print(f"wrote {out}: {text}")
 
 
 def _only_out(first: str, second: Path | None, law: str | None) -> Path:
@@ -176,11 +145,8 @@ def _synthesize_rounds(out: Path, options: Options, **how: Any) -> None:
 
     log = watch("drawing", lambda _: synthesize_rounds(seed=options.draw_seed, **how))
     write_rounds(log, out)
-    if options.json:
-        sizes = {"rounds": log.n_rounds, "users": len(log.users), "messages": log.n_messages}
-        json_output.print_json({"path": str(out)} | sizes)
-        return
-    print(f"wrote {out}: {log.n_rounds:,} rounds, {log.n_messages:,} messages")
+    sizes = {"rounds": log.n_rounds, "users": len(log.users), "messages": log.n_messages}
+    _wrote(out, options, sizes, f"{log.n_rounds:,} rounds, {log.n_messages:,} messages")
 
 
 def _synthesize_network(out: Path, options: Options, **how: Any) -> None:
@@ -189,10 +155,8 @@ def _synthesize_network(out: Path, options: Options, **how: Any) -> None:
     log = watch("drawing", lambda _: synthesize_network(seed=options.draw_seed, **how))
     write_network(log, out)
     entered = int(log["message"].n_unique())
-    if options.json:
-        json_output.print_json({"path": str(out), "rows": log.height, "messages": entered})
-        return
-    print(f"wrote {out}: {entered:,} messages, {log.height:,} link events")
+    sizes = {"rows": log.height, "messages": entered}
+    _wrote(out, options, sizes, f"{entered:,} messages, {log.height:,} link events")
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.csv"
@@ -213,5 +177,8 @@ _NEXT = (
 
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
-    heading, *rest = audit.audit_screen(result)
+    from anonymatch.audits import audit_report
+
+    report = audit_report(result, whole=False)
+    heading, *rest = terminal.report_screen(report, title=result.name, say=as_option)
     return [heading, terminal.paragraph(_INTRODUCTION), *rest, terminal.paragraph(_NEXT)]

@@ -23,12 +23,7 @@ class _File:
 
 @command(acts=WORK)
 def audit(
-    *,
-    where: _File,
-    rings: RingOptions,
-    asked: AuditOptions,
-    drawn: FigureOptions,
-    options: Options,
+    *, where: _File, rings: RingOptions, asked: AuditOptions, drawn: FigureOptions, options: Options
 ) -> int | None:
     """How well do rings hide real spends? Effective ring sizes, and certain spends.
 

@@ -60,10 +60,7 @@ def totals(*, asked: _Log, options: Options) -> None:
         ("inside", f"{result.inside:.4g}", "messages in the mix before a departure, on average"),
         ("mean delay", f"{result.mean_delay:.4g} s", "from in to out"),
     ]
-    show(
-        terminal.heading(f"{file}: {result.messages:,} messages"),
-        terminal.figures(lines),
-    )
+    show(terminal.heading(f"{file}: {result.messages:,} messages"), terminal.figures(lines))
     if result.inside_at_end:
         left = several(result.inside_at_end, "message")
         note(f"{left} had not come out; if they were lost, messages hide among fewer")

@@ -4,86 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonymatch.base.errors import InputError
-from anonymatch.base.options import above_zero, from_zero, option, share
 from anonymatch.cli import json_output
 from anonymatch.cli.command import command
-from anonymatch.cli.console import DONE, MISSED, note, show
+from anonymatch.cli.console import DONE, MISSED, note
 from anonymatch.cli.options import Options
+from anonymatch.cli.presenting import present
+from anonymatch.monitoring import WatchOptions
 
 if TYPE_CHECKING:
-    from anonymatch.monitoring import Report, Windows
+    from anonymatch.monitoring import Window, Windows
 
 __all__: list[str] = []
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Watched:
-    prometheus: str | None = option(
-        None, "Prometheus server; without it JSON lines are read.", metavar="URL", group="Gauges"
-    )
-    pool: str | None = option(
-        None, "Gauge of the number of packets inside a mix.", metavar="METRIC", group="Gauges"
-    )
-    rate: str | None = option(
-        None, "Metric of packets through a mix.", metavar="METRIC", group="Gauges"
-    )
-    mix_label: str | None = option(
-        None, "Label that names mixes.", metavar="LABEL", shown="instance", group="Gauges"
-    )
-    hop: float | None = option(
-        None,
-        "Mean delay of a mix in seconds (instead of --rate).",
-        metavar="SECONDS",
-        unit="s",
-        read=above_zero("a delay"),
-        group="Gauges",
-    )
-    network: str | None = option(
-        None, "Also report a network: LxW, cascade:L or one.", metavar="SHAPE", group="Gauges"
-    )
-    every: float = option(
-        300.0,
-        "Length of a window in seconds, at least 300.",
-        metavar="SECONDS",
-        unit="s",
-        read=above_zero("a length"),
-        group="Gauges",
-    )
-    once: bool = option(False, "Report one window of Prometheus, and exit.", group="Gauges")
-    alarm: float | None = option(
-        None,
-        "Alarm if a message of the network, or of a mix, has fewer bits.",
-        metavar="BITS",
-        unit="bits",
-        read=from_zero("bits"),
-        group="Alarms",
-    )
-    alarm_alone: float | None = option(
-        None,
-        "Alarm if a larger share of packets is alone in a mix.",
-        metavar="P",
-        read=share,
-        group="Alarms",
-    )
-    exit_: bool = option(False, "Exit with code 1 at the first alarm.", group="Alarms")
-    listen: str | None = option(
-        None,
-        "Serve the figures to Prometheus at 127.0.0.1:PORT/metrics.",
-        metavar="[HOST:]PORT",
-        group="Output",
-    )
-    i_know: bool = option(
-        False, "Allow --listen on an address that other machines can reach.", group="Output"
-    )
-    json: bool = option(False, "Print one JSON object per window.", group="Output")
-
-
 @command()
-def watch(*, asked: _Watched, options: Options) -> int:
+def watch(*, asked: WatchOptions, options: Options) -> int:
     """How anonymous are packets right now? From gauges of mixes.
 
     The number of packets inside is all that an observer of an exponential mix, a pool or a batch
@@ -124,7 +62,7 @@ def watch(*, asked: _Watched, options: Options) -> int:
     return code
 
 
-def _reports(windows: Windows, asked: _Watched) -> Iterator[Report]:
+def _reports(windows: Windows, asked: WatchOptions) -> Iterator[Window]:
     """Reports from where they come from; what was given and has no use there is refused."""
     from anonymatch.monitoring import Prometheus, reports_of_lines, reports_of_prometheus
 
@@ -159,11 +97,8 @@ def _reports(windows: Windows, asked: _Watched) -> Iterator[Report]:
     )
 
 
-def _tell(report: Report, as_json: bool) -> None:
-    if as_json:
-        json_output.print_json(json_output.plain(report.to_dict()))
-    else:
-        from anonymatch.cli.screens import watch
+def _tell(window: Window, as_json: bool) -> None:
+    from anonymatch.monitoring import watch_report
 
-        show(*watch.watch_screen(report))
+    present(watch_report(window), record=json_output.plain(window.to_dict()) if as_json else None)
     sys.stdout.flush()

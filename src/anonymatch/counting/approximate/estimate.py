@@ -28,7 +28,6 @@ from anonymatch.counting.approximate.bridge import (
     bridge_of,
     hidden_variance,
     rare_variance,
-    t_quantile,
 )
 from anonymatch.counting.approximate.importance import (
     ImportanceSampler,
@@ -43,7 +42,7 @@ from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, log_count_
 from anonymatch.counting.approximate.tuning import ESTIMATE, NOMINAL, PARTICLES, SPARE
 from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
-from anonymatch.running import Cancelled, Execution
+from anonymatch.running import Cancelled, Execution, student
 
 CONFIDENCE = 0.95
 
@@ -195,7 +194,7 @@ def _by_filter(task: DrawTask) -> Estimate | None:
     tree = ImportanceSampler.tree_seconds(block)
     affordable = not allowed.strict or ESTIMATE.pilot * tree <= allowed.seconds
     if affordable and padded_edges(block) <= ESTIMATE.trees_edges:
-        wanted = (t_quantile(NOMINAL, 1e3) / allowed.half_width) ** 2
+        wanted = (student(1e3, NOMINAL) / allowed.half_width) ** 2
         rival = max(ESTIMATE.cheap_seconds, wanted * tree * ESTIMATE.tree_variance)
         if wanted * variance * (runs.path_seconds / runs.particles) > rival:
             return None
@@ -404,7 +403,7 @@ class Sampling:
         drawn = len(self._drawn)  # the pilot is among them
         _, error, _, _ = spread_of(self._drawn)
         half_width = self._task.allowed.half_width
-        needed = drawn * (t_quantile(NOMINAL, 1e3) * error / half_width) ** 2
+        needed = drawn * (student(1e3, NOMINAL) * error / half_width) ** 2
         cheap = min(ESTIMATE.cheap_draws, ESTIMATE.cheap_seconds / self.tree_seconds)
         share, most = ESTIMATE.tree_share, max(1.2 * needed, cheap)
         draws = self._affordable(share, self.tree_seconds, most)
@@ -434,7 +433,7 @@ class Sampling:
         log, error, _, skewness = spread_of(logs)
         if not math.isfinite(error):
             return -math.inf, math.inf
-        quantile = t_quantile(NOMINAL, number - 1)
+        quantile = student(number - 1, NOMINAL)
         together = 1 if self._runs is None else self._runs.particles  # a weight is their mean
         # One more draw may have weighed as much as all together do on average.
         unseen = 1.0 / (number * together)
@@ -466,7 +465,7 @@ class Sampling:
         seconds = 2.0 * self.path_seconds + self.chains.sample_seconds
         most = self._affordable(0.6, seconds, ESTIMATE.bridged)
         if bridge is not None:
-            half = t_quantile(NOMINAL, bridge.freedom) * bridge.error
+            half = student(bridge.freedom, NOMINAL) * bridge.error
             ratio = half / self._task.allowed.half_width
             most = min(most, int(1.2 * self._checks * max(ratio**2 - 1.0, 0.0)))
         return most // self._number
@@ -479,7 +478,7 @@ def _of_bridge(check: _Check) -> Estimate | None:
     """By the bridge; where both sides hardly meet by their bracket, if there is one."""
     bridge = check.bridge()
     if bridge is not None and bridge.overlap >= ESTIMATE.believed:
-        half = t_quantile(NOMINAL, bridge.freedom) * bridge.error
+        half = student(bridge.freedom, NOMINAL) * bridge.error
         effective = min(len(check.forward), 1.0 / max(bridge.error, 1e-150) ** 2)
         ends = bridge.log - half, bridge.log + half
         return _sampled(bridge.log, *ends, "bridge sampling", effective)
@@ -493,7 +492,7 @@ def _normal_interval(logs: Floats) -> tuple[float, float]:
     """For the log of the mean of weights whose logs are normal."""
     number, variance = len(logs), float(logs.var(ddof=1))
     middle = float(logs.mean()) + variance / 2
-    half = t_quantile(NOMINAL, number - 1) * math.sqrt(
+    half = student(number - 1, NOMINAL) * math.sqrt(
         variance / number + variance**2 / (2 * (number - 1))
     )
     return middle - half, middle + half

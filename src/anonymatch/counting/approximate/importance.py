@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.approximate.tuning import GUIDE
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
@@ -28,7 +29,6 @@ from anonymatch.running import (
     byte_of_work,
 )
 
-Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
 
 

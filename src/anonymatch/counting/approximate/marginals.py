@@ -60,9 +60,7 @@ class EdgeEstimate:
 def estimate_edges(
     block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
 ) -> EdgeEstimate | None:
-    """Probabilities within the allowance, whose half-width is of a probability here; None if out
-    of reach.
-    """
+    """Probabilities to the half-width of the allowance, in its seconds; None if out of reach."""
     if allowed.seconds <= 0:
         return None
     task = DrawTask(block, seed, allowed, effort)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.counting.approximate.tuning import NESTED
 from anonymatch.counting.blocks.block import Block, squared
@@ -28,7 +29,6 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared
 
-Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
 Tally = tuple[float, float, float, Floats, Floats]
 

@@ -14,13 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
-from anonymatch.counting.approximate.importance import (
-    Floats,
-    Matchings,
-    TreeDraws,
-    in_chunks,
-    mixed,
-)
+from anonymatch.base.arrays import Floats
+from anonymatch.counting.approximate.importance import Matchings, TreeDraws, in_chunks, mixed
 from anonymatch.counting.approximate.tuning import PARTICLES
 from anonymatch.counting.blocks.block import Block, first_look, look_pays
 from anonymatch.counting.blocks.tuning import tuning

@@ -22,16 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
-from anonymatch.counting.approximate.bridge import t_quantile
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.approximate.importance import TooSlowError, mixed
 from anonymatch.counting.approximate.tuning import NOMINAL, SPARE
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.running import CHUNK_SECONDS, Execution, Shared, byte_of_work
+from anonymatch.running import CHUNK_SECONDS, Execution, Shared, byte_of_work, student
 
 SPARE_METHOD = "moves and swaps"
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 
@@ -99,9 +98,7 @@ class SpareChains:
     # ---- probabilities
 
     def edge_means(self, seconds: float, half_width: float) -> EdgeMeans | None:
-        """Probabilities to so much, or as close as the predicted seconds bring them; None if those
-        are too few.
-        """
+        """Probabilities as close as the predicted seconds bring them; None if those are too few."""
         sample = self.sample_seconds
         warming = SPARE.warming * SPARE.chains * self._moves_seconds
         affordable = (seconds - warming) / (SPARE.chains * sample)
@@ -203,7 +200,7 @@ class SpareChains:
         integrals = self._integrals(rule, pilot)
         if integrals is None:
             return None
-        quantile = t_quantile(NOMINAL, SPARE.chains - 1) / math.sqrt(SPARE.chains)
+        quantile = student(SPARE.chains - 1, NOMINAL) / math.sqrt(SPARE.chains)
         half = quantile * float(integrals.std(ddof=1))
         more = int(min(2.0 * pilot * (half / half_width) ** 2, each - pilot - SPARE.settling))
         if half > half_width and more > 2 * pilot:
@@ -241,9 +238,7 @@ class SpareChains:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rule:
-    """Weights of a rest, from large to small, at which the integrand is wanted, and what each is to
-    be multiplied with; and log Z where the integral ends.
-    """
+    """Points of the integral (weights of a rest), their factors, and log Z where it ends."""
 
     rests: list[float]
     weights: list[float]
@@ -350,8 +345,8 @@ class _Batches:
         errors = np.sqrt(own * wider + (1.0 / self.samples) ** 2)
         # Few batches tell an error roughly, so that more of them are needed for the same trust.
         freedom = max(self._freedom, 1)
-        student = t_quantile(SPARE.trust, freedom) / t_quantile(SPARE.trust, 1e9)
-        of_entropies = student * np.sqrt(wider * self._spread / (freedom * self.samples))
+        factor = student(freedom, SPARE.trust) / student(1e9, SPARE.trust)
+        of_entropies = factor * np.sqrt(wider * self._spread / (freedom * self.samples))
         return EdgeMeans(means, errors, of_entropies, self.samples, ratio)
 
     def _ratio(self, means: Floats, own: Floats) -> float:

@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.base.arguments import wholes
+from anonymatch.base.arrays import Floats
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
-from anonymatch.counting.bounds.sinkhorn import Floats, Ints, Pieces, Square, lower_of_shares, sums
+from anonymatch.counting.bounds.sinkhorn import Ints, Pieces, Square, lower_of_shares, sums
 from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph, check_graph, structure
 from anonymatch.running import current_token
@@ -391,9 +392,7 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
 
 
 def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
-    """Bethe's probabilities on the edges of ``square``; equal users there are told apart for
-    them.
-    """
+    """Bethe's probabilities on the edges of ``square``, with equal users told apart."""
     copies = square.copies.astype(np.int64)
     degrees = np.diff(square.indptr)
     of_row = np.repeat(np.arange(len(copies)), copies)  # the row of each user told apart

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import log2_sums
@@ -23,7 +24,6 @@ from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph, Structure
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 

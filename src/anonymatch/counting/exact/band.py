@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block, first_look, look_pays
-from anonymatch.counting.blocks.solution import Context, Floats, Option, Probabilities, Solution
+from anonymatch.counting.blocks.solution import Context, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.exact import frontier
 from anonymatch.counting.integers import LN2

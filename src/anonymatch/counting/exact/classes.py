@@ -15,20 +15,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.exact import class_sums
 from anonymatch.counting.exact.class_sums import Twins, find_twins, whole_multiples
 from anonymatch.running import check_work
-
-if TYPE_CHECKING:
-    from anonymatch.counting.exact.closed_form import Floats
 
 Values = npt.NDArray[Any]
 

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import product
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Exact = npt.NDArray[np.object_]
 
@@ -47,28 +47,17 @@ def option_by(
 
 
 class Formula(Protocol):
-    """The count of a block and what every edge of it contributes.
+    """The count of a block, its natural log, and the minor and probability of every edge.
 
-    Edges come in the order of the block. Nothing is cached: each call computes anew.
+    Edges come in the order of the block. Nothing is cached: each call computes again.
     """
 
     @property
-    def log(self) -> float:
-        """Natural logarithm of the count."""
-        ...
-
+    def log(self) -> float: ...
     @property
-    def total(self) -> Any:
-        """The count: a Python int for 0/1 and integer weights, else a float."""
-        ...
-
-    def minors(self) -> npt.NDArray[Any]:
-        """For every edge, the count of the block without its user and its behaviour."""
-        ...
-
-    def posteriors(self) -> Floats:
-        """For every edge, weight times minor over total."""
-        ...
+    def total(self) -> Any: ...
+    def minors(self) -> npt.NDArray[Any]: ...
+    def posteriors(self) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

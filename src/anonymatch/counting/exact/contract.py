@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.exact import frontier, glynn
-from anonymatch.counting.exact.closed_form import Floats
 from anonymatch.counting.integers import product
 
 

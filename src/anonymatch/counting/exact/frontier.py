@@ -16,16 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block, first_look
-from anonymatch.counting.blocks.solution import (
-    Context,
-    Floats,
-    Objects,
-    Option,
-    Probabilities,
-    Solution,
-)
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.integers import LN2, combine, primes, residues, words_for

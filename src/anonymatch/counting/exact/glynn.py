@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import (
     Context,
-    Floats,
     Objects,
     Option,
     Probabilities,

@@ -17,15 +17,9 @@ from itertools import product as tuples
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import (
-    Context,
-    Floats,
-    Objects,
-    Option,
-    Probabilities,
-    Solution,
-)
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.integers import LN2
 from anonymatch.counting.results import log_of

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option
@@ -38,7 +39,7 @@ from anonymatch.counting.exact.rook import (
 from anonymatch.counting.integers import divide, multiply, multiply_all, power
 
 if TYPE_CHECKING:
-    from anonymatch.counting.exact.closed_form import Exact, Floats, Integers
+    from anonymatch.counting.exact.closed_form import Exact, Integers
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:

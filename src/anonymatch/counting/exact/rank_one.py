@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS
@@ -23,7 +24,7 @@ from anonymatch.counting.integers import product
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from anonymatch.counting.exact.closed_form import Floats, Integers
+    from anonymatch.counting.exact.closed_form import Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -23,7 +23,7 @@ from anonymatch.counting.measures.messages import MessageClasses, Parties, messa
 from anonymatch.counting.measures.user_posteriors import user_figures
 from anonymatch.counting.measures.users import UserFigures
 from anonymatch.graph import Graph, require_matching
-from anonymatch.running import Budget, Execution, Progress, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, StagedProgress, tells_misfits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -239,7 +239,7 @@ def metrics(
             *messages,
             entropy_of=work.entropy,
             budget=allowance,
-            effort=Execution(progress=work.progress()),
+            effort=Execution(progress=work.stages.stage()),
         )
         figures["message_bits"] = classes.entropy.divided(LN2)
         figures["message_share"] = system.share_of_full(
@@ -255,39 +255,19 @@ def metrics(
     )
 
 
-class _Stages:
-    """One progress for several calls after each other."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._before = self._total = 0.0
-
-    def stage(self) -> Progress:
-        self._before = self._total
-
-        def report(done: float, total: float) -> None:
-            self._total = self._before + total
-            self._progress(self._before + done, self._total)
-
-        return report
-
-
 class _Work:
     """Counts and probabilities that measures are made of, all with the caller's settings."""
 
     def __init__(self, graph: Graph, progress: Progress | None, **settings: Any) -> None:
         self.graph, self._settings = graph, settings
-        self._stages = None if progress is None else _Stages(progress)
+        self.stages = StagedProgress(progress, 0.0)
         self.confidence = 1.0
 
-    def progress(self) -> Progress | None:
-        return None if self._stages is None else self._stages.stage()
-
     def count(self, graph: Graph) -> Count:
-        return self._sure(count(graph, **self._settings, progress=self.progress()))
+        return self._sure(count(graph, **self._settings, progress=self.stages.stage()))
 
     def posterior(self, graph: Graph) -> Posterior:
-        return self._sure(posterior(graph, **self._settings, progress=self.progress()))
+        return self._sure(posterior(graph, **self._settings, progress=self.stages.stage()))
 
     def probabilities(self) -> Posterior:
         """Probabilities of all edges; NaN in blocks that no method reaches within the budget."""
@@ -295,7 +275,7 @@ class _Work:
             return self.posterior(self.graph)
         except BudgetError:
             settings = {k: v for k, v in self._settings.items() if k != "method"}
-            known = known_posterior(self.graph, **settings, progress=self.progress())
+            known = known_posterior(self.graph, **settings, progress=self.stages.stage())
             return self._sure(known)
 
     def entropy(self, graph: Graph) -> Interval:

@@ -38,6 +38,7 @@ from anonymatch.tabular import (
     USER,
     Column,
     Columns,
+    about,
     write_table,
 )
 
@@ -114,7 +115,7 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
         starts = offsets(np.bincount(number[rows], minlength=len(rounds)))
         sides.append((rows, tuple(names.to_list()), codes, starts))
     (came, users, sender, sent), (left, behaviours, receiver, received) = sides
-    try:
+    with about(file):
         return RoundLog.in_order(
             rounds=rounds,
             users=users,
@@ -126,8 +127,6 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
             truth=_truth(table, came, left, number),
             notes=tuple(notes),
         )
-    except InputError as error:
-        raise error.about(file) from None
 
 
 def write_rounds(log: RoundLog, path: str | os.PathLike[str]) -> None:
@@ -198,42 +197,22 @@ def _rounds(table: Table) -> tuple[tuple[int | str, ...], Ints, list[str]]:
 
 def _truth(table: Table, came: Ints, left: Ints, number: Ints) -> Ints | None:
     """The message out of each message in, by the column ``message``; -1 lost, -2 unknown."""
-    import polars as pl
+    from anonymatch.mixes.formats.message_columns import matched
 
-    from anonymatch.tabular import name_codes
-
-    column = table.column("message")
-    if column is None or column.null_count() == len(column):
+    ids = table.text("message")
+    truth = None if ids.null_count() == len(ids) else matched((table, came), (table, left))
+    if truth is None:
         return None
-    text = column.cast(pl.String)
-    codes = name_codes(text)[0].astype(np.int64)
-    ends = np.full(len(codes), -1, dtype=np.int64)  # row out of each message, by its code
-    for rows in (came, left):
-        mine = rows[codes[rows] >= 0]
-        first = np.full(len(codes), -1, dtype=np.int64)
-        first[codes[mine][::-1]] = mine[::-1]
-        twice = mine[first[codes[mine]] != mine]
-        if len(twice):
-            row = int(twice[0])
-            table.refuse(
-                row,
-                f"message {quoted(text[row])} is there twice on one side, first in "
-                f"{table.where_of(int(first[codes[row]]))}; keep one",
-            )
-        ends = first
-    truth = np.where(codes[came] < 0, -2, ends[codes[came]])
     found = np.flatnonzero(truth >= 0)
-    wrong = found[number[truth[found]] != number[came[found]]]
+    wrong = found[number[left[truth[found]]] != number[came[found]]]
     if len(wrong):
-        row = int(came[wrong[0]])
+        row, end = int(came[wrong[0]]), int(left[truth[wrong[0]]])
         table.refuse(
             row,
-            f"message {quoted(text[row])} leaves in another round, in "
-            f"{table.where_of(int(truth[wrong[0]]))}; a message stays in its round",
+            f"message {quoted(ids[row])} leaves in another round, in {table.where_of(end)}; a "
+            "message stays in its round",
         )
-    position = np.full(len(codes), -1, dtype=np.int64)
-    position[left] = np.arange(len(left))
-    return np.where(truth >= 0, position[truth], truth)
+    return truth
 
 
 def _frame(log: RoundLog) -> pl.DataFrame:
@@ -264,5 +243,4 @@ def _named(names: tuple[object, ...], codes: Codes, before: int, after: int) -> 
     import polars as pl
 
     values = pl.Series([str(name) for name in names]).gather(codes)
-    gaps = (pl.Series([None] * gap, dtype=pl.String) for gap in (before, after))
-    return pl.concat([next(gaps), values, next(gaps)])
+    return pl.concat([values.clear(before), values, values.clear(after)])

@@ -27,8 +27,6 @@ from anonymatch.mixes import (
 )
 from anonymatch.running import Budget
 
-__all__ = ["TimedRoundLog", "rounds_of_messages"]
-
 _LEAST = 1e-30  # of a weight
 _FEWEST = 5  # stretches of a log of which some are left out
 

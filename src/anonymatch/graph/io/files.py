@@ -47,8 +47,8 @@ class FileFormat:
     ----------
     module : str
         In this folder; it is imported when the format is used.
-    reads, writes : str
-        Its functions.
+    ending : str
+        Of the names of its functions, ``read`` and ``write``.
     packed : bool
         Whether files may be compressed, and then end in .gz.
     separator : str
@@ -56,38 +56,31 @@ class FileFormat:
     """
 
     module: str
-    reads: str = "read"
-    writes: str = "write"
+    ending: str = ""
     packed: bool = False
     separator: str = ""
 
     @property
     def reader(self) -> Reader:
-        return self._function(self.reads)
+        return self._function(f"read{self.ending}")
 
     @property
     def writer(self) -> Writer:
-        return self._function(self.writes)
+        return self._function(f"write{self.ending}")
 
     def _function(self, name: str) -> Callable[..., Any]:
         made: Callable[..., Any] = getattr(import_module(f"{__package__}.{self.module}"), name)
         return partial(made, separator=self.separator) if self.separator else made
 
 
-_TEXT: dict[str, Any] = {
-    "module": "tables",
-    "reads": "read_text",
-    "writes": "write_text",
-    "packed": True,
-}
 FORMATS = {
-    ".csv": FileFormat(**_TEXT, separator=","),
-    ".tsv": FileFormat(**_TEXT, separator="\t"),
-    ".parquet": FileFormat(module="tables", reads="read_parquet", writes="write_parquet"),
+    ".csv": FileFormat(module="tables", ending="_text", packed=True, separator=","),
+    ".tsv": FileFormat(module="tables", ending="_text", packed=True, separator="\t"),
+    ".parquet": FileFormat(module="tables", ending="_parquet"),
     ".mtx": FileFormat(module="matrix_market", packed=True),
     ".npz": FileFormat(module="npz"),
     ".json": FileFormat(module="json_text", packed=True),
-    ".jsonl": FileFormat(module="json_text", reads="read_lines", writes="write_lines", packed=True),
+    ".jsonl": FileFormat(module="json_text", ending="_lines", packed=True),
 }
 """Formats by suffix, in the order in which people see them."""
 

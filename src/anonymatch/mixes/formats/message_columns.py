@@ -16,7 +16,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
 from anonymatch.mixes.logs.messages import LATEST
 from anonymatch.mixes.reading.hints import unit_gap
-from anonymatch.tabular import Table
+from anonymatch.tabular import Table, name_codes
 
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """How many of each make a second."""
@@ -327,6 +327,35 @@ def names_in(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp])
         row = int(rows[int(chosen.is_null().arg_true()[0])])
         table.refuse(row, f"there is no {column.name}; say who is seen with every message")
     return chosen
+
+
+def matched(came: tuple[Table, Ints], left: tuple[Table, Ints]) -> Ints | None:
+    """The place among the rows out of each row in that has the same ``message``.
+
+    -1 where no row out has it, -2 where the row in has none; None if a table has no such column.
+    """
+    ids = []
+    for table, rows in (came, left):
+        column = table.column("message")
+        if column is None:
+            return None
+        ids.append(column.gather(rows).cast(pl.String))
+    both = np.split(name_codes(pl.concat(ids))[0], [len(ids[0])])
+    place = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
+    for (table, rows), codes in zip((came, left), both, strict=True):
+        place[:] = -1
+        known = np.flatnonzero(codes >= 0)
+        place[codes[known][::-1]] = known[::-1]
+        again = known[place[codes[known]] != known]
+        if len(again):
+            at = int(again[0])
+            first, row = sorted((int(rows[place[codes[at]]]), int(rows[at])))
+            table.refuse(
+                row,
+                f"message {quoted(table.text('message')[row])} is there twice on one side, first "
+                f"in {table.where_of(first)}; keep one",
+            )
+    return np.where(both[0] < 0, -2, place[both[0]])
 
 
 def seconds(unit: object) -> str | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, FileName, Message, alike, listed, quoted, several
@@ -21,6 +21,7 @@ from anonymatch.mixes.formats.message_columns import (
     clock,
     directions,
     from_one_origin,
+    matched,
     mixed_units,
     names_in,
     seconds,
@@ -39,7 +40,6 @@ from anonymatch.tabular import (
     Columns,
     Table,
     column_names,
-    factorise,
     read_table,
     suggested_columns,
 )
@@ -68,7 +68,7 @@ class _LogSide(NamedTuple):
     rows: Rows  # of the table
     times: Floats
     names: pl.Series
-    flags: npt.NDArray[np.bool_] | None
+    flags: Bools | None
     dates: str | None
     origin: float
 
@@ -108,7 +108,8 @@ def read(
     notes += [*remarks, *before, *after]
     if clocks[0].kind == "numbers":
         mixed = mixed_units(list(zip(tables, absolute, strict=True)))
-        notes += mixed or _unit_notes(tables[0], absolute[0], unit)
+        hint = unit_hint(absolute[0]) if unit is None and not mixed else None
+        notes += mixed if hint is None else [Message(f"{tables[0].path}: ", hint)]
     return Messages(
         arrivals=came.times,
         departures=left.times,
@@ -165,20 +166,16 @@ def _packet_ends(table: Table) -> list[Table]:
             ).about(table.path)
         numbers = pl.int_range(table.frame.height, eager=True).alias("message")
         frame = table.frame.drop("entered", "left", "time", "message", strict=False)
-        frame = frame.with_columns(times.alias("time"), numbers)[rows]
+        frame = frame.with_columns(times.alias("time"), numbers)
         titles = {**table.titles, "time": table.titles[name]}
-        ends.append(replace(table, frame=frame, row_of=table.row_of.gather(rows), titles=titles))
+        ends.append(replace(table, frame=frame, titles=titles).at(rows))
     return [ends[0], replace(ends[1], notes=())]
 
 
 def _check_pairs(table: Table, there: set[str]) -> None:
     """Refuse a table with one end of a packet alone, or with a time and no direction."""
-    for name, other in (
-        ("entered", "left"),
-        ("left", "entered"),
-        ("time", "direction"),
-        ("direction", "time"),
-    ):
+    pairs = ("entered", "left"), ("time", "direction")
+    for name, other in (*pairs, *(pair[::-1] for pair in pairs)):
         if name in there and other not in there:
             raise InputError(
                 f"it has a column of {name!r} and none of {other!r}; the columns are "
@@ -227,15 +224,13 @@ def _side(
         )
         order = np.argsort(times, kind="stable")
         rows, times = rows[order], times[order]
-    names = _numbers(noun, len(rows)) if unnamed else names_in(table, columns, rows)
+    if unnamed:  # in 1, in 2, and so on, in order of time
+        names = f"{noun} " + pl.Series(np.arange(1, len(rows) + 1)).cast(pl.String)
+    else:
+        names = names_in(table, columns, rows)
     flags = table.flags(rows, "cover", "dummy", "lost")
     side = _LogSide(table, rows, times, names, flags, clock.dates, origin)
     return side, notes if unnamed else notes + _repeats(side, noun)
-
-
-def _numbers(noun: str, rows: int) -> pl.Series:
-    """Names of messages that have none: in 1, in 2, and so on, in order of time."""
-    return f"{noun} " + pl.Series(np.arange(1, rows + 1)).cast(pl.String)
 
 
 def _repeats(side: _LogSide, noun: str) -> list[str]:
@@ -257,54 +252,32 @@ def _repeats(side: _LogSide, noun: str) -> list[str]:
     return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
 
 
-def _truth(came: _LogSide, left: _LogSide) -> npt.NDArray[np.int64] | None:
+def _truth(came: _LogSide, left: _LogSide) -> Ints | None:
     """The message out of each message in, by the column ``message`` of both."""
-    known, ids = [], []
-    for side in (came, left):
-        column = side.table.column("message")
-        if column is None:
-            return None
-        given = column.gather(side.rows).cast(pl.String)
-        known.append(given.is_not_null().arg_true().to_numpy())
-        ids.append(given.gather(known[-1]))
-    codes = np.split(factorise(pl.concat(ids))[0], [len(ids[0])])
-    for side, rows, some, numbers in zip((came, left), known, ids, codes, strict=True):
-        if (np.bincount(numbers) > 1).any():
-            _refuse_twice(side, side.rows[rows], some)
-    departures = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
-    departures[codes[1]] = known[1]
-    truth = np.full(len(came.rows), -1, dtype=np.int64)
-    truth[known[0]] = departures[codes[0]]
+    truth = matched((came.table, came.rows), (left.table, left.rows))
+    if truth is None:
+        return None
+    truth = np.maximum(truth, -1)
     _check_order(came, left, truth)
     return truth
 
 
-def _refuse_twice(side: _LogSide, rows: Rows, ids: pl.Series) -> NoReturn:
-    at = int((~ids.is_first_distinct()).arg_true()[0])
-    first = int((ids == ids[at]).arg_true()[0])
-    twice = rows[[first, at]].tolist()
-    side.table.refuse(
-        max(twice),
-        f"message {quoted(ids[at])} is there twice on one side, first in "
-        f"{side.table.where_of(min(twice))}; keep one",
-    )
-
-
-def _check_order(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
+def _check_order(came: _LogSide, left: _LogSide, truth: Ints) -> None:
     known = np.flatnonzero(truth >= 0)
     early = known[left.times[truth[known]] < came.times[known]]
     if len(early):
         at = int(early[0])
         end = int(truth[at])
+        also = f", and so do {len(early) - 1} more" if len(early) > 1 else ""
         left.table.refuse(
             int(left.rows[end]),
             f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
-            f"comes in at {came.moment(at)}{_also(len(early))}; check the clocks",
+            f"comes in at {came.moment(at)}{also}; check the clocks",
         )
     _check_flags(came, left, truth)
 
 
-def _check_flags(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
+def _check_flags(came: _LogSide, left: _LogSide, truth: Ints) -> None:
     """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
     known = np.flatnonzero(truth >= 0)
     ends = truth[known]
@@ -323,34 +296,23 @@ def _check_flags(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -
             )
 
 
-def _also(messages: int) -> str:
-    """How many more messages the same is wrong with."""
-    return f", and so do {messages - 1} more" if messages > 1 else ""
-
-
-def _unit_notes(table: Table, times: Floats, unit: str | None) -> list[str]:
-    """A note on numbers that would be times of our days in a smaller unit than seconds."""
-    hint = unit_hint(times) if unit is None else None
-    return [] if hint is None else [Message(f"{table.path}: ", hint)]
-
-
 def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
     """The column of times: seconds, or date-times if the log had these."""
+    places = 6
     if messages.origin:
         exact = [nanoseconds_of(time, messages.origin) for time in times.tolist()]
         if messages.dates is None:
             return [decimal_text(one) for one in exact]
-        fine = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
-        if not text:
-            return fine.dt.replace_time_zone("UTC") if messages.dates == "UTC" else fine
+        moments = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
         places = 9 if any(one % 1000 for one in exact) else 6
-        return fine.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f" + "Z" * (messages.dates == "UTC"))
-    if messages.dates is None:
+    elif messages.dates is None:
         return times
-    whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
-    if not text:
-        return whole.dt.replace_time_zone("UTC") if messages.dates == "UTC" else whole
-    return whole.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f" + "Z" * (messages.dates == "UTC"))
+    else:
+        moments = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
+    if text:
+        zone = "Z" * (messages.dates == "UTC")
+        return moments.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f{zone}")
+    return moments.dt.replace_time_zone("UTC") if messages.dates == "UTC" else moments
 
 
 def frame_of(messages: Messages, suffix: str) -> pl.DataFrame:
@@ -369,19 +331,18 @@ def frame_of(messages: Messages, suffix: str) -> pl.DataFrame:
         ("behaviour", messages.receivers, came, 0),
     ):
         named = names_of(names, noun, text=text)
-        gaps = (pl.Series(noun, [None] * gap, dtype=named.dtype) for gap in (before, after))
-        columns[noun] = pl.concat([next(gaps), named, next(gaps)])
+        columns[noun] = pl.concat([named.clear(before), named, named.clear(after)])
     if messages.truth is not None:
         known = np.flatnonzero(messages.truth >= 0)
         numbers = np.zeros(came + left, dtype=np.int64)
         numbers[known] = numbers[came + messages.truth[known]] = known + 1
         columns["message"] = pl.Series(numbers).replace(0, None)
-    for name, flags, begin in (("cover", messages.cover, came), ("lost", messages.lost, 0)):
+    for name, flags, before, after in (
+        ("cover", messages.cover, came, 0),
+        ("lost", messages.lost, 0, left),
+    ):
         if flags is not None:
-            whole = np.zeros(came + left, dtype=np.bool_)
-            whole[begin : begin + len(flags)] = flags
-            marked = np.zeros(came + left, dtype=np.bool_)
-            marked[begin : begin + len(flags)] = True
-            columns[name] = pl.select(pl.when(pl.Series(marked)).then(pl.Series(whole))).to_series()
+            marked = pl.Series(flags)
+            columns[name] = pl.concat([marked.clear(before), marked, marked.clear(after)])
     order = np.argsort(times, kind="stable")
     return pl.DataFrame(columns)[order]

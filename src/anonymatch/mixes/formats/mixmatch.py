@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,13 +44,11 @@ from anonymatch.graph import Graph, Names, canonical
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law, check_law
 from anonymatch.mixes.logs.observation import FLOWS, Observation
-from anonymatch.tabular import Source, as_object, check_memory, load_json, reading
+from anonymatch.tabular import Source, about, as_object, check_memory, load_json, reading
 
 if TYPE_CHECKING:
     from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
-
-__all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
 
 FLOW_PAIR = "flowpair.json"
 
@@ -148,7 +145,7 @@ def read_flow_pairs(
     begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
     origins = [min(begins)] * len(begins) if align is None else begins
     size = sum(file.stat().st_size for file in files)
-    with _about(path):
+    with about(path):
         _check_ticks([side for pair in whole_pairs for side in pair], tick, size)
         initiators, responders = (
             [_flow(pair[end], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
@@ -307,15 +304,6 @@ def _check_ticks(sides: Sequence[_FlowSide], tick: int, size: int) -> None:
         "allow a longer delay, or fewer flows",
         packed=size,
     )
-
-
-@contextmanager
-def _about(file: Path) -> Iterator[None]:
-    """What is wrong becomes one line that begins with the folder."""
-    try:
-        yield
-    except InputError as error:
-        raise error.about(file) from None
 
 
 def _flow(side: _FlowSide, origin: int, tick: int) -> _Flow:

@@ -22,7 +22,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from anonymatch.mixes.networks.network_conditions import (
     PerMix,
     network_law,
 )
-from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, column_names
+from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, about, column_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,6 +61,10 @@ _COLUMNS = Columns(
     MESSAGE,
     *FLAGS,
 )
+
+
+_CONDITIONS = ("loss", "cover_rate", "loop_rate", "inside_at_start", "since", "until", "drained")
+_OPTIONS = (*_CONDITIONS, "corrupt", "unit", "columns", "cover_visible", "whole_log")
 
 
 def read_network(
@@ -129,7 +133,7 @@ def read_network(
     (sent, *others), origin, notes = _times(table, unit)
     rows = _rows(table, sent.times, others[0].times if others else None)
     rows = replace(rows, origin=origin, dates=sent.dates)
-    try:
+    with about(file):
         observation = observe_links(
             rows,
             mix.law,
@@ -151,8 +155,6 @@ def read_network(
             whole_log=whole_log,
             notes=(*table.notes, *notes),
         )
-    except InputError as error:
-        raise error.about(file) from None
     network = observation.network
     assert network is not None
     return replace(observation, source=in_words(network))
@@ -253,22 +255,8 @@ def _open(
     except InputError as error:
         raise (error.about(path) if options.law is None else error) from None
     assert options.law is not None
-    return read_network(
-        path,
-        options.law,
-        loss=options.loss,
-        cover_rate=options.cover_rate,
-        loop_rate=options.loop_rate,
-        inside_at_start=options.inside_at_start,
-        since=options.since,
-        until=options.until,
-        drained=options.drained,
-        corrupt=options.corrupt,
-        unit=options.unit,
-        columns=options.columns,
-        cover_visible=options.cover_visible,
-        whole_log=options.whole_log,
-    )
+    given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
+    return read_network(path, options.law, **given)
 
 
 FORMAT: SourceFormat = SourceFormat(

@@ -46,7 +46,7 @@ from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.networks.link_logs import in_words, observe_links
 from anonymatch.mixes.networks.link_rows import LinkRows
 from anonymatch.mixes.networks.network_conditions import network_law
-from anonymatch.tabular import Column, Columns, Source, reading
+from anonymatch.tabular import Column, Columns, Source, about, reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -222,7 +222,7 @@ def _messages(
         raise InputError("no real message went through; nothing can be audited").about(path)
     cover = np.ones(len(times[1]), dtype=np.bool_)
     cover[real] = False
-    try:
+    with about(path):
         return Messages.in_order(
             arrivals=times[0],
             departures=times[1],
@@ -233,8 +233,6 @@ def _messages(
             lost=dummies if dummies.any() else None,
             notes=tuple(notes),
         )
-    except InputError as error:
-        raise error.about(path) from None
 
 
 def _ids(table: Table, name: str) -> list[str]:

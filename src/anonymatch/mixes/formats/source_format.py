@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Opener = Callable[[Path, ReadOptions, Law | None, Budget | float | None], Observation]
 
-__all__ = ["SourceFormat"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFormat:

@@ -32,6 +32,7 @@ from anonymatch.mixes.laws.law import (
     positive,
     set_values,
 )
+from anonymatch.mixes.laws.tuning import DELAYS
 from anonymatch.tabular import separator_in
 
 
@@ -108,11 +109,6 @@ class Window(DensityLaw):
         return f"window law, {self.low:g} to {self.high:g} s"
 
 
-_CUT = 1e-7  # probability, a message, of the delays that are left out because they are too long
-_SHORT = -8.0  # standard deviations of the log below which none is: 6e-16 a message
-_WIDEST = 5.0  # sigma: beyond, a band would reach over any log
-
-
 @dataclass(frozen=True, slots=True)
 class LogNormal(DensityLaw):
     """The log of a delay is normal: ``mean`` seconds on average, ``sigma`` that of the log.
@@ -140,8 +136,10 @@ class LogNormal(DensityLaw):
 
     def __post_init__(self) -> None:
         sigma = real(self.sigma, "lognormal: sigma")
-        if not 0.0 < sigma <= _WIDEST:
-            raise InputError(f"lognormal: sigma must be above 0 and at most {_WIDEST:g}")
+        if not 0.0 < sigma <= DELAYS.delay_widest:
+            raise InputError(
+                f"lognormal: sigma must be above 0 and at most {DELAYS.delay_widest:g}"
+            )
         set_values(
             self,
             mean=positive(self.mean, "lognormal: mean"),
@@ -178,8 +176,8 @@ class LogNormal(DensityLaw):
     def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         from scipy.special import log_ndtr
 
-        longest = self._exceeded(_CUT)
-        shortest = self.shift + math.exp(self._middle + self.sigma * _SHORT)
+        longest = self._exceeded(DELAYS.delay_cut)
+        shortest = self.shift + math.exp(self._middle + self.sigma * DELAYS.delay_short)
         middle, sigma = self._middle, self.sigma
 
         def weigh(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Floats:
@@ -197,7 +195,8 @@ class LogNormal(DensityLaw):
             late=came + longest > end,
             weigh=weigh,
             staying=log_ndtr(-since / sigma) + constant,
-            note=f"delays above {longest:.4g} s, of probability {_CUT:g} a message, are left out",
+            note=f"delays above {longest:.4g} s, of probability {DELAYS.delay_cut:g} a message, "
+            "are left out",
         )
 
     def log_density(self, delays: Floats) -> Floats:
@@ -222,11 +221,7 @@ class LogNormal(DensityLaw):
         return f"log-normal law, {self.mean:g} s on average, sigma {self.sigma:g}{more}"
 
 
-_FEWEST = 10  # delays that say something of a density
-_MOST = 10_000_000  # that are read
 _COLUMN = "delay"
-_TAIL = 8  # delays that a step in a tail has at least
-_NARROWEST = 1e-5  # of all that was measured: a step is no narrower
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,11 +347,14 @@ def _numbers(path: Path, rows: Any) -> Floats:
         if not 0.0 <= delay <= LONGEST:
             raise InputError(f"{where}: the delay is {delay:g} s; give 0 or more, and finite")
         delays.append(delay)
-        if len(delays) > _MOST:
-            raise InputError(f"measured: {path}: more than {_MOST:,} delays; give fewer of them")
-    if len(delays) < _FEWEST:
+        if len(delays) > DELAYS.delay_most:
+            raise InputError(
+                f"measured: {path}: more than {DELAYS.delay_most:,} delays; give fewer of them"
+            )
+    if len(delays) < DELAYS.delay_fewest:
         raise InputError(
-            f"measured: {path}: {several(len(delays), 'delay')}; at least {_FEWEST} are needed"
+            f"measured: {path}: {several(len(delays), 'delay')}; at least {DELAYS.delay_fewest} "
+            "are needed"
         )
     return np.array(delays)
 
@@ -389,19 +387,16 @@ def _steps(delays: Floats) -> tuple[Floats, Floats]:
             f"measured: all delays are {ordered[0]:g} s; a law of one delay is window:LOW,HIGH"
         )
     number = math.ceil(2 * np.cbrt(len(ordered)))
-    halvings = max(0, math.floor(math.log2(max(len(ordered) / number / _TAIL, 1.0))))
+    halvings = max(0, math.floor(math.log2(max(len(ordered) / number / DELAYS.delay_tail, 1.0))))
     tail = 0.5 ** np.arange(1, halvings + 1) / number
     levels = np.unique(np.concatenate((np.linspace(0.0, 1.0, number + 1), tail, 1.0 - tail)))
     ends = np.quantile(ordered, levels)
     # Delays that are equal, or nearly so, stay a step of some width.
-    widths = np.maximum(np.diff(ends), _NARROWEST * span)
+    widths = np.maximum(np.diff(ends), DELAYS.delay_narrowest * span)
     ends = ends[0] + np.concatenate(([0.0], np.cumsum(widths) * span / widths.sum()))
     ends[0] = max(ends[0] - widths[0] / 2, 0.0)
     ends[-1] += widths[-1] / 2
     return ends, np.diff(levels)
-
-
-_CELLS = 1 << 16  # as which delays are drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,12 +478,12 @@ class Free(DelayLaw):
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         if self.longest == math.inf:
             raise InputError(f"{self}: no delays can be drawn without an end; give it longest=")
-        width = self.longest / _CELLS
-        middles: Floats = (np.arange(_CELLS, dtype=np.float64) + 0.5) * width
+        width = self.longest / DELAYS.delay_cells
+        middles: Floats = (np.arange(DELAYS.delay_cells, dtype=np.float64) + 0.5) * width
         probabilities = self.weights(middles)
         if not probabilities.sum() > 0:
             raise InputError(f"{self}: every delay has the weight 0; check the function")
-        cells = draw.choice(_CELLS, size, p=probabilities / probabilities.sum())
+        cells = draw.choice(DELAYS.delay_cells, size, p=probabilities / probabilities.sum())
         return np.minimum((cells + draw.random(size)) * width, self.longest)
 
     def __str__(self) -> str:

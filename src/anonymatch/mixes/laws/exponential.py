@@ -37,7 +37,7 @@ class HopLaw(DensityLaw):
         """Seconds in each hop, on average."""
 
     @property
-    def followed(self) -> bool:
+    def few_hops(self) -> bool:
         """Whether there are few enough hops to follow the number of messages in each."""
         return len(self.means) <= MOST_HOPS
 

@@ -23,8 +23,7 @@ from anonymatch.mixes.laws.law import (
     positive,
     set_values,
 )
-
-_MOST = 10**9  # messages of a batch
+from anonymatch.mixes.laws.tuning import DELAYS
 
 
 class FlushLaw(Law):
@@ -128,7 +127,9 @@ class Threshold(GraphFlushLaw):
     batch: int
 
     def __post_init__(self) -> None:
-        set_values(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
+        set_values(
+            self, batch=whole(self.batch, "threshold: batch", least=1, most=DELAYS.flush_most)
+        )
 
     @property
     def flush(self) -> mixes.FlushRule:
@@ -217,8 +218,8 @@ class Pool(GraphFlushLaw):
     kept: int
 
     def __post_init__(self) -> None:
-        batch = whole(self.batch, "pool: batch", least=1, most=_MOST)
-        set_values(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
+        batch = whole(self.batch, "pool: batch", least=1, most=DELAYS.flush_most)
+        set_values(self, batch=batch, kept=whole(self.kept, "pool: kept", most=DELAYS.flush_most))
 
     @property
     def flush(self) -> mixes.FlushRule:
@@ -311,7 +312,7 @@ class TimedPool(FlushLaw):
     def __post_init__(self) -> None:
         set_values(
             self,
-            kept=whole(self.kept, "timed-pool: kept", most=_MOST),
+            kept=whole(self.kept, "timed-pool: kept", most=DELAYS.flush_most),
             share=_share(self.share, "timed-pool: share"),
         )
         _set_clock(self)
@@ -376,7 +377,7 @@ class Binomial(FlushLaw):
         if self.spread is None:
             set_values(self, leave=_share(self.leave, "binomial: leave"))
         else:
-            centre = real(self.leave, "binomial: leave", high=_MOST)
+            centre = real(self.leave, "binomial: leave", high=DELAYS.flush_most)
             set_values(self, leave=centre, spread=positive(self.spread, "binomial: spread"))
         _set_clock(self)
 
@@ -448,7 +449,7 @@ class Cottrell(FlushLaw):
     origin: float = 0.0
 
     def __post_init__(self) -> None:
-        least = whole(self.least, "cottrell: least", most=_MOST)
+        least = whole(self.least, "cottrell: least", most=DELAYS.flush_most)
         set_values(self, least=least, fraction=_share(self.fraction, "cottrell: fraction"))
         _set_clock(self)
 
@@ -491,9 +492,6 @@ def _set_clock(law: TimedPool | Binomial | Cottrell) -> None:
 # ---- logs of mixes that send several messages on together, drawn
 
 
-_MOST_FLUSHES = 10**7
-
-
 def flushed(
     rule: mixes.FlushRule,
     arrivals: Floats,
@@ -508,10 +506,10 @@ def flushed(
     rounds = np.ceil((arrivals - rule.origin) / rule.interval)
     begin = math.floor(-rule.origin / rule.interval) + 1  # the first flush after 0
     number = int(rounds[-1]) - begin + 1
-    if number > _MOST_FLUSHES:
+    if number > DELAYS.flush_most_flushes:
         raise InputError(
-            f"this log would have {number} flushes, and at most {_MOST_FLUSHES} are drawn; give a "
-            "longer interval, or fewer messages"
+            f"this log would have {number} flushes, and at most {DELAYS.flush_most_flushes} are "
+            "drawn; give a longer interval, or fewer messages"
         )
     mean = cover_rate * rule.interval
     first = (rounds - begin).astype(np.int64)

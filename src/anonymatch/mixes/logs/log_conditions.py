@@ -29,7 +29,7 @@ _FRACTION = re.compile(r"(.*:\d\d)(\.\d+)(|[zZ]|[+-]\d\d:?\d\d)", re.ASCII)  # o
 def with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
     """The conditions with a mean number of messages inside at the beginning."""
     mean = _rate(inside, "inside_at_start", 1e15)
-    if isinstance(law, HopLaw) and law.followed:
+    if isinstance(law, HopLaw) and law.few_hops:
         return replace(conditions, inside_at_start=mean)
     if not mean:
         return conditions  # empty, as other mixes are taken to be
@@ -52,7 +52,7 @@ def in_mid_traffic(problem: LogProblem, conditions: Conditions) -> tuple[Conditi
             Argument("since"),
             f" is not for the {law}: its batches depend on messages before that time; leave it out",
         )
-    if isinstance(law, HopLaw) and law.followed:
+    if isinstance(law, HopLaw) and law.few_hops:
         return replace(conditions, mid_traffic=True), []
     numbers = conditions.lost is not None or conditions.cover is not None
     lasted = conditions.end - conditions.begin

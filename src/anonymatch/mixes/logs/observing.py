@@ -340,7 +340,7 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
     flushes = isinstance(law, FlushLaw) and not (
         isinstance(law, GraphFlushLaw) and conditions.silent
     )
-    if flushes or (isinstance(law, HopLaw) and law.followed):
+    if flushes or (isinstance(law, HopLaw) and law.few_hops):
         return observed_passage(problem, passage_of(problem, conditions))
     if isinstance(law, GraphFlushLaw) and conditions.silent:
         loss = loss_of_flushes(problem, conditions.end)

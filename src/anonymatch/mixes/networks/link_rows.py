@@ -12,8 +12,7 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, listed, quoted
-
-_HOPS = 20  # chained rows from which on they show the mean delay per hop
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -296,7 +295,7 @@ class Chains:
 
     def hop(self, rows: LinkRows) -> float | None:
         """Return the mean delay per hop of messages whose rows chain, if there are some."""
-        if len(self.after) < _HOPS:
+        if len(self.after) < NETWORKS.row_hops:
             return None
         came = rows.sent if rows.received is None else rows.received
         mean = float((rows.sent[self.after] - came[self.before]).mean())

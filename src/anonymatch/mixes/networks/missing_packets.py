@@ -28,14 +28,7 @@ from anonymatch.mixes.solvers.networks.network_chains import (
     MixEvents,
     mix_events,
 )
-
-_FEWEST_LOST = 2  # missing packets, from which on losses may be fitted
-_FAR = 4.0  # standard deviations beyond which packets are missing from mixes of other laws
-_RARE = 1e-4  # probability below which the number inside at the end is not by chance
-_ODDS = 1e3  # likelihood ratio from which on a packet is missing
-_RUNS = 3  # last flushes, one of which empties a mix that sends on all it has
-_SOON = 1e-3  # of an interval: a flush so near to the end of the log may be incomplete
-_DELAYS = 4000  # delays at which a law is integrated
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 
 
 def packets_missing(
@@ -48,7 +41,7 @@ def packets_missing(
     )
     if missing <= 0 or given.drained:
         return missing > 0
-    if missing < _FEWEST_LOST:
+    if missing < NETWORKS.fewest_lost:
         return False
     rates, _ = fitted_rates(links, times, mixes, given, None)
     return bool(rates.loss.any())
@@ -135,9 +128,11 @@ class _Deviation(NamedTuple):
         """Whether that is not by chance."""
         from scipy.special import gammainc
 
-        if self.inside > 0.0 and gammainc(self.inside, self.expected) < _RARE:  # a Poisson number
+        if (
+            self.inside > 0.0 and gammainc(self.inside, self.expected) < NETWORKS.missing_rare
+        ):  # a Poisson number
             return True
-        return self.more > _FAR * math.sqrt(self.variance) + 1e-6
+        return self.more > NETWORKS.missing_far * math.sqrt(self.variance) + 1e-6
 
     def plus(self, other: _Deviation) -> _Deviation:
         """Return the deviation of two sets of mixes."""
@@ -156,11 +151,11 @@ def _ticks(rule: FlushRule, mix: MixEvents, told: Bools, end: float) -> _Deviati
     if not len(departures):
         return _Deviation()
     first = float(mix.times[departures[0]])
-    number = math.floor((end - first) / rule.interval - _SOON) + 1
+    number = math.floor((end - first) / rule.interval - NETWORKS.missing_soon) + 1
     tick = np.rint((mix.times[departures] - first) / rule.interval).astype(np.int64)
     left = np.bincount(tick[tick < number], minlength=number)
     inside = np.concatenate(([0], np.cumsum(np.where(mix.arrival, 1, -1))))
-    clock = first + rule.interval * (np.arange(number) - _SOON)
+    clock = first + rule.interval * (np.arange(number) - NETWORKS.missing_soon)
     at = np.searchsorted(mix.times, clock, side="left")
     some, begins = np.unique(tick, return_index=True)
     at[some[some < number]] = departures[begins[some < number]]
@@ -173,7 +168,7 @@ def _ticks(rule: FlushRule, mix: MixEvents, told: Bools, end: float) -> _Deviati
         return _Deviation(missing=bool((came - left > rule.stays(came)).any()))
     leave = rule.leave(came)
     return _Deviation(
-        missing=_one_less(rule, np.maximum(came, left), left) > math.log(_ODDS),
+        missing=_one_less(rule, np.maximum(came, left), left) > math.log(NETWORKS.missing_odds),
         more=float((came * leave - left).sum()),
         variance=float((came * leave * (1.0 - leave)).sum()),
     )
@@ -207,9 +202,11 @@ def _never_empty(mix: MixEvents, *, kept: bool) -> bool:
     inside = np.cumsum(np.where(mix.arrival, 1, -1))
     ends = ~mix.arrival & np.append(mix.arrival[1:], True)
     stay = inside[ends]
-    if len(stay) <= _RUNS:  # too few to tell
+    if len(stay) <= NETWORKS.missing_runs:  # too few to tell
         return False
-    return bool(stay[-_RUNS:].min() > (stay[:-_RUNS].min() if kept else 0))
+    return bool(
+        stay[-NETWORKS.missing_runs :].min() > (stay[: -NETWORKS.missing_runs].min() if kept else 0)
+    )
 
 
 def _late(law: DensityLaw, mix: MixEvents, end: float) -> _Deviation:
@@ -221,7 +218,10 @@ def _late(law: DensityLaw, mix: MixEvents, end: float) -> _Deviation:
     longest = max(float(waits.max(initial=0.0)), 1e-9)
     delays = np.unique(
         np.concatenate(
-            (np.linspace(0.0, longest, _DELAYS), np.geomspace(1e-6, 1.0, _DELAYS) * longest)
+            (
+                np.linspace(0.0, longest, NETWORKS.missing_delays),
+                np.geomspace(1e-6, 1.0, NETWORKS.missing_delays) * longest,
+            )
         )
     )
     stays = np.exp(law.log_survival(delays))

@@ -19,6 +19,7 @@ from anonymatch.mixes.solvers.networks.network_chains import (
     mix_events,
     network_evidence,
 )
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 
 LOOPS_NOTE = (
     "approximate (loops): a mix absorbs its own loops, so the probabilities of the mixes are not "
@@ -26,12 +27,6 @@ LOOPS_NOTE = (
     "simulated networks at least 95 % of them hold the log score of all messages; single messages "
     "can be off by more"
 )
-_SURE = 3.0  # standard deviations beyond which losses or cover traffic are fitted
-_LOOPS_SEEN = 20.0  # expected loops from which on links that go back would have been seen
-_START = 10.0  # mean delays after which hardly a packet leaves that was inside at the start
-_ROUNDS = 6  # of an estimate that depends on itself
-_GRID, _REFINED = 16, 12  # mean delays that are tried where none is given
-_FIT_EVENTS = 20_000  # of all mixes, that a mean delay is fitted to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +130,7 @@ class _Fit:
         self.cut = self.inside is None and (self.running or bool(early.any()))
         lasted = max(end - begin, 1e-300)
         size = np.maximum(counts.arrived, 1.0)
-        for _ in range(_ROUNDS):
+        for _ in range(NETWORKS.fit_rounds):
             if self.cut:
                 speed = counts.arrived / lasted
                 if self._loop_rate is not None:  # its own loops do not enter the pool
@@ -166,7 +161,7 @@ class _Fit:
 
     def _impossible(self, mean: Floats) -> tuple[Bools, Bools]:
         """Return which mixes have departures from nobody soon after the start, and later."""
-        limits = (self._ends[0] + _START * mean).tolist()
+        limits = (self._ends[0] + NETWORKS.fit_start * mean).tolist()
         pairs = list(zip(self._counts.impossible, limits, strict=True))
         early = np.array([bool((one <= limit).any()) for one, limit in pairs])
         late = np.array([bool((one > limit).any()) for one, limit in pairs])
@@ -212,7 +207,7 @@ class _Fit:
                 varies = np.maximum(variance, chance * (1.0 - chance) * size)
             away = np.abs(share - pooled) * size / np.sqrt(np.maximum(varies, 1.0))
             worst = int(np.argmax(np.where(alike, away, 0.0)))
-            if away[worst] <= _SURE or np.count_nonzero(alike) == 1:
+            if away[worst] <= NETWORKS.fit_sure or np.count_nonzero(alike) == 1:
                 return alike, pooled, varies
             alike[worst] = False
 
@@ -234,11 +229,11 @@ def _best_mean(
     number = links.events.mixes
     begin, end = given.ends(float(times[0]), float(times[-1]))
     drained = given.drained
-    if len(times) > _FIT_EVENTS:
+    if len(times) > NETWORKS.fit_events:
         from_, to, before, _ = links.events
-        some = slice(0, _FIT_EVENTS)
+        some = slice(0, NETWORKS.fit_events)
         links = replace(links, events=NetworkEvents(from_[some], to[some], before[some], number))
-        times, end, drained = times[some], float(times[_FIT_EVENTS]), False
+        times, end, drained = times[some], float(times[NETWORKS.fit_events]), False
     given = replace(given, drained=drained)
     fit = _Fit(_Counts.of(links, times), given, mixes, (begin, end))
     lasted = max(end - begin, 1e-9)
@@ -252,14 +247,14 @@ def _best_mean(
 
 def _maximum(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     """Return exp(x) at the maximum of a function between two ends, and its value there."""
-    places = np.linspace(low, high, _GRID)
+    places = np.linspace(low, high, NETWORKS.fit_grid)
     values = [function(float(x)) for x in places]
     best = int(np.argmax(values))
-    a, b = float(places[max(best - 1, 0)]), float(places[min(best + 1, _GRID - 1)])
+    a, b = float(places[max(best - 1, 0)]), float(places[min(best + 1, NETWORKS.fit_grid - 1)])
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     c, d = b - ratio * (b - a), a + ratio * (b - a)
     at_c, at_d = function(c), function(d)
-    for _ in range(_REFINED):
+    for _ in range(NETWORKS.fit_refined):
         if at_c > at_d:
             b, d, at_d = d, c, at_c
             c = b - ratio * (b - a)
@@ -306,7 +301,7 @@ def fitted_rates(
         some, none = (network_evidence(links, times, one) for one in (rates, without))
         sure = given.drained and bool(rates.loss.any())
         if given.loop_rate is not None:  # the evidence does not tell losses from absorbed loops
-            sure = sure or float(rates.loss.mean()) > _SURE * fit.error
+            sure = sure or float(rates.loss.mean()) > NETWORKS.fit_sure * fit.error
         if not sure and not some - none > needed:
             rates = without
     return rates, (*notes, *_rate_notes(rates, fit, mixes))
@@ -357,7 +352,7 @@ def loops_of(rates: MixRates, links: LinkClasses) -> MixRates:
     others = (rate[:, None] * way).sum(axis=0) / width[layer]
     own = rate * keep ** (layers - 1.0)
     came = np.bincount(links.into[links.into >= 0], minlength=number) / lasted
-    if not links.back.any() and float(rate.sum()) * lasted > _LOOPS_SEEN:
+    if not links.back.any() and float(rate.sum()) * lasted > NETWORKS.loops_seen:
         share = np.where(came > 0.0, own / np.where(came > 0.0, came, 1.0), 0.0)
         return replace(rates, absorbed=np.clip(share, 0.0, 0.95))
     inner = links.from_mix & (links.into >= 0)

@@ -26,18 +26,13 @@ from anonymatch.mixes.solvers.links import (
     ReceiverFigures,
     two_outcomes,
 )
+from anonymatch.mixes.solvers.tuning import SOLVING
 from anonymatch.mixes.solvers.wide.bands import LinkBand
 from anonymatch.mixes.solvers.wide.link_estimate import LINKS_CONFIDENCE, LinksEstimate
 from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits, links_cost
 from anonymatch.running import Budget, Execution
 
 _LN2 = math.log(2.0)
-_BYTES = 90.0  # of a candidate, at most
-_SECONDS = 2.5e-7  # to weigh one
-# Smallest weight of a departure as a dummy, as a share of the largest: for chains, and if exact.
-_RAREST, _RAREST_EXACT = 1e-10, 1e-60
-_LIGHTEST = -600.0  # log of the share of the largest weight that is as good as none
-_SOME = 1 << 20  # candidates weighed at once
 
 
 class _Log(NamedTuple):
@@ -72,7 +67,7 @@ def delay_cost(problem: LinkProblem, budget: Budget) -> tuple[float, bool]:
         cover=1.0,
     )
     seconds, exact = links_cost(band, budget)
-    return seconds + _SECONDS * int(lengths.sum()), exact
+    return seconds + SOLVING.delay_seconds * int(lengths.sum()), exact
 
 
 def delay_figures(problem: LinkProblem, budget: Budget, effort: Execution) -> LinkFigures:
@@ -106,11 +101,11 @@ def _delay_figures(problem: LinkProblem, budget: Budget, effort: Execution) -> L
     assert mean is not None
     lengths = np.maximum(log.last - log.first, 0)
     entries = int(lengths.sum())
-    if entries * _BYTES > budget.memory:
+    if entries * SOLVING.delay_bytes > budget.memory:
         raise budget.refusal(
             f"a chain over {entries} candidates",
-            entries * _SECONDS,
-            entries * _BYTES,
+            entries * SOLVING.delay_seconds,
+            entries * SOLVING.delay_bytes,
             "take a shorter part of the log",
         )
     loss, cover = _rates(channel, len(log.arrivals))
@@ -124,10 +119,10 @@ def _delay_figures(problem: LinkProblem, budget: Budget, effort: Execution) -> L
     if not channel.drained:
         stays = (1.0 - loss) * np.exp(law.log_survival(channel.end - log.arrivals))
     band = _with_numbers(
-        _band(log, lengths, loss, loss + stays, nobodys, _RAREST), channel, loss, stays
+        _band(log, lengths, loss, loss + stays, nobodys, SOLVING.delay_rarest), channel, loss, stays
     )
     if exact_fits(band, budget):
-        raw = _band(log, lengths, loss, loss + stays, nobodys, _RAREST_EXACT)
+        raw = _band(log, lengths, loss, loss + stays, nobodys, SOLVING.rarest_exact)
         band = _with_numbers(raw, channel, loss, stays)
     estimate = estimate_links(
         band,
@@ -180,7 +175,7 @@ def _band(
     first, last = log.first, log.first + lengths
     starts = offsets(lengths)
     logs = np.empty(int(starts[-1]))
-    step = max(1, _SOME // max(int(lengths.max(initial=1)), 1))
+    step = max(1, SOLVING.delay_some // max(int(lengths.max(initial=1)), 1))
     for begin in range(0, len(lengths), step):
         end = min(begin + step, len(lengths))
         some = slice(int(starts[begin]), int(starts[end]))
@@ -204,7 +199,9 @@ def _band(
     return LinkBand(
         first=first,
         last=last,
-        weights=None if flat else np.exp(np.maximum(logs, _LIGHTEST, out=logs), out=logs),
+        weights=None
+        if flat
+        else np.exp(np.maximum(logs, SOLVING.delay_lightest, out=logs), out=logs),
         columns=len(nobodys),
         unpaired=np.exp(alone - largest - level),
         cover=1.0 if top > 0.0 else 0.0,

@@ -21,17 +21,13 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument
 from anonymatch.counting.measures import Range, entropy_terms
+from anonymatch.mixes.solvers.tuning import SOLVING
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
 
 Dummies = Literal["exit", "pool"]
 """Where cover traffic of a mix that flushes comes in."""
-
-# What a number that is taken as a mean changes at most: in any probability, in the entropy of a
-# message and in joint bits, as measured on logs of 60 to 400 messages where both could be had.
-_PROBABILITY_OFF, _ENTROPY_OFF, _JOINT_OFF = 0.01, 0.02, 0.75
-_LEAST_WEIGHT = 1e-250  # times other weights, still within doubles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +147,29 @@ def two_outcomes(share: Floats) -> Floats:
     return np.where(sure, 0.0, entropy_terms(inner) + entropy_terms(1 - inner))
 
 
+def unseen_bits(part: Floats, unseen: Floats) -> float:
+    """Bits of which messages that were not seen again are of one kind: lost, or still inside."""
+    return float((unseen * two_outcomes(part / np.maximum(unseen, 1e-300))).sum())
+
+
+def log_binomial(n: int, k: int) -> float:
+    """Natural log of in how many ways k of n are chosen."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def nobody_inside(at: int, departures: int) -> InputError:
+    """That no message inside can be departure ``at``, counted from 0."""
+    return InputError(
+        f"departure {at + 1} of {departures}: nobody is inside who can have sent it; "
+        "allow for cover traffic: give ",
+        Argument("cover_rate"),
+        " or ",
+        Argument("cover"),
+        ", or for messages inside when the log begins: ",
+        Argument("inside_at_start"),
+    )
+
+
 def check_start(channel: Channel) -> Channel:
     """The channel without a number of cover messages, if some are inside at the beginning.
 
@@ -178,7 +197,7 @@ def early_weights(inside: float, densities: Floats) -> Floats:
     One so long after it that doubles hardly hold its weight cannot be.
     """
     weights: Floats = inside * densities
-    return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+    return np.where(weights < SOLVING.least_weight, 0.0, weights)
 
 
 def early_shares(nobodys: Floats, early: Floats, all_nobodys: Floats) -> Floats:
@@ -212,26 +231,28 @@ def taken_as_mean(
     known = 0.5 * math.log2(max(2.0 * math.pi * variance, 1.0))
     joint = links.joint_bits
     joint = Interval(
-        joint.value - known, joint.low - known - _JOINT_OFF, joint.high - known + _JOINT_OFF
+        joint.value - known,
+        joint.low - known - SOLVING.joint_off,
+        joint.high - known + SOLVING.joint_off,
     ).clipped(0.0, math.inf)
-    error = max(links.error, _PROBABILITY_OFF)
+    error = max(links.error, SOLVING.probability_off)
     guessing = links.guessing
     if guessing is not None:
         guessing = guesses_within(guessing.value, error, links.allowed)
     noun = "cover" if channel.lost is None else "lost"
     note = (
         f"The number {noun}, {number}, is taken as a mean: to count it along this log would take "
-        f"too long. Probabilities are within about {_PROBABILITY_OFF:g}."
+        f"too long. Probabilities are within about {SOLVING.probability_off:g}."
     )
     return replace(
         links,
         log_evidence=None,
         joint_bits=joint,
         link_bits=Interval.between(min(links.link_bits.low, joint.high), joint.high),
-        shannon=_wider(links.shannon, _ENTROPY_OFF, math.inf),
-        shannon_all=_wider(links.shannon_all, _ENTROPY_OFF, math.inf),
-        probability=_wider(links.probability, _PROBABILITY_OFF, 1.0),
-        surest=None if links.surest is None else _wider(links.surest, _PROBABILITY_OFF, 1.0),
+        shannon=_wider(links.shannon, SOLVING.entropy_off, math.inf),
+        shannon_all=_wider(links.shannon_all, SOLVING.entropy_off, math.inf),
+        probability=_wider(links.probability, SOLVING.probability_off, 1.0),
+        surest=None if links.surest is None else _wider(links.surest, SOLVING.probability_off, 1.0),
         error=error,
         guessing=guessing,
         confidence=min(links.confidence, 0.95),

@@ -24,15 +24,8 @@ from anonymatch.graph import Graph
 from anonymatch.mixes.laws import DensityLaw, Exponential, FlushLaw, HopLaw
 from anonymatch.mixes.solvers.hops import stretches
 from anonymatch.mixes.solvers.links import LinkFigures, LinkProblem
+from anonymatch.mixes.solvers.tuning import SOLVING
 from anonymatch.running import Budget, Execution
-
-_CLOSED_SECONDS = 1e-6  # of a message
-_FLUSH_SECONDS = 1e-4  # of a flush
-_FEW = 200  # messages whose guessing entropies are all computed
-_COUNTING_SHARE = 0.5  # of the budget, that counting numbers along the log may take
-_UNASKED = 20.0  # seconds of counts by hop if no budget is given and estimates fit them
-_AT_LEAST = 0.5  # seconds that any budget allows for them
-_LEFT = 0.8  # of a budget that the solver before did not fit
 
 
 class LogOffer(NamedTuple):
@@ -87,7 +80,9 @@ def solve(problem: LinkProblem, budget: Budget, effort: Execution) -> Solved:
             if offer.final:
                 raise
             refused = error
-            budget = replace(budget, seconds=_LEFT * budget.seconds)  # the attempt took its part
+            budget = replace(
+                budget, seconds=SOLVING.offer_left * budget.seconds
+            )  # the attempt took its part
     assert refused is not None
     raise refused
 
@@ -144,7 +139,7 @@ def _closed_form(problem: LinkProblem, budget: Budget) -> LogOffer | Refusal:
     matched = len(came) == len(left) and bool((inside > np.arange(len(inside))).all())
     if not problem.clean or not matched:
         return Refusal("there may be losses, cover traffic or messages inside at an end")
-    seconds = _CLOSED_SECONDS * len(came)
+    seconds = SOLVING.closed_seconds * len(came)
     return LogOffer(seconds, True, "all that came in left, and the number inside is known")
 
 
@@ -197,9 +192,9 @@ def _by_hidden_chain(problem: LinkProblem, budget: Budget, effort: Execution) ->
             mean=mean,
             channel=problem.channel,
             receivers=problem.receivers,
-            guessing_every=1 if size <= _FEW else size // _FEW,
+            guessing_every=1 if size <= SOLVING.offer_few else size // SOLVING.offer_few,
             effort=effort,
-            seconds=_COUNTING_SHARE * budget.seconds,
+            seconds=SOLVING.counting_share * budget.seconds,
             asked=problem.asked,
         )
     )
@@ -225,7 +220,7 @@ def _by_stretches(problem: LinkProblem, budget: Budget, effort: Execution) -> So
 
 def _phase_chain(problem: LinkProblem, budget: Budget) -> LogOffer | Refusal:
     law = problem.law
-    if not isinstance(law, HopLaw) or not law.followed:
+    if not isinstance(law, HopLaw) or not law.few_hops:
         return Refusal("the law is not that of up to four exponential hops")
     seconds = mixes.phase_seconds(problem)
     exact = seconds <= budget.seconds
@@ -258,10 +253,10 @@ def _by_phase_chain(problem: LinkProblem, budget: Budget, effort: Execution) -> 
 
     if not budget.chosen:
         try:
-            return within(replace(budget, seconds=_UNASKED), strict=False)
+            return within(replace(budget, seconds=SOLVING.offer_unasked), strict=False)
         except BudgetError:
             pass
-    allowed = replace(budget, seconds=max(budget.seconds, _AT_LEAST))
+    allowed = replace(budget, seconds=max(budget.seconds, SOLVING.at_least))
     return within(allowed, strict=budget.chosen)
 
 
@@ -273,7 +268,9 @@ def _flush_chain(problem: LinkProblem, budget: Budget) -> LogOffer | Refusal:
     flushes = float(len(np.unique(problem.departures)))
     if rule.interval is not None:
         flushes = max(flushes, (channel.end - channel.begin) / rule.interval)
-    return LogOffer(_FLUSH_SECONDS * flushes, True, "only the number inside at flushes is hidden")
+    return LogOffer(
+        SOLVING.flush_seconds * flushes, True, "only the number inside at flushes is hidden"
+    )
 
 
 def _by_flush_chain(problem: LinkProblem, budget: Budget, effort: Execution) -> Solved:
@@ -296,7 +293,7 @@ def _link_chain(problem: LinkProblem, budget: Budget) -> LogOffer | Refusal:
     law = problem.law
     if not isinstance(law, DensityLaw) or not law.spread_out:
         return Refusal("the law has no density of delays")
-    if problem.silent and isinstance(law, HopLaw) and law.followed:
+    if problem.silent and isinstance(law, HopLaw) and law.few_hops:
         return Refusal("nothing is given of losses and cover: the graph of candidates is solved")
     seconds, exact = mixes.delay_cost(problem, budget)
     return LogOffer(seconds, exact, "any delays with a density: a chain over explanations")

@@ -133,7 +133,7 @@ def claim_card(claim: Claim) -> Markup:
 
     Examples
     --------
-    >>> from anonymatch.theory.claims.checking import check
+    >>> from anonymatch.theory.claims.claim import check
     >>> "Figure 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
     True
     """

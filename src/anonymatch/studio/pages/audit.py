@@ -13,12 +13,12 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit
+from anonymatch.audits import Audit, audit_report
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS
 from anonymatch.mixes import FirstLook, parse_law
-from anonymatch.reporting import Section, audit_html, audit_sections
+from anonymatch.reporting import Section, report_html, report_sections
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
 from anonymatch.studio.address import CHOICES, address, choice, number
@@ -378,7 +378,9 @@ class _AuditPage(FilePage):
         audit = self.studio.audits.once(inquiry, lambda: inquiry.audit(progress))
         if audit.table is None:
             _ = audit.designs
-        return _Result(audit=audit, sections=audit_sections(audit, command=inquiry.command()))
+        return _Result(
+            audit=audit, sections=report_sections(audit_report(audit).run_by(inquiry.command()))
+        )
 
     def _marked(self, marked: tuple[float, float] | None) -> None:
         self.options.marked = marked
@@ -457,7 +459,7 @@ class _AuditPage(FilePage):
 
     def _save_report(self) -> None:
         audit, command = self.shown_audit, self.inquiry.command(self.options.thresholds)
-        page = audit_html(audit, gates=self.thresholds.gates(), command=command)
+        page = report_html(audit_report(audit).run_by(command), gates=self.thresholds.gates())
         w.save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
 
     def _question(self, audit: Audit) -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
 from anonymatch.mixes.solvers.links import Channel
 from anonymatch.running import Budget
 
@@ -133,7 +134,6 @@ def rounding(largest: float) -> float:
 
 
 BY_MESSAGE, BY_COVER = 1, 2  # what set off a flush of a mix that waits for a number
-_SECONDS_A_FLUSH, _BYTES_A_FLUSH = 1e-4, 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -200,7 +200,7 @@ def _by_clock(
     if rule.all_leave:
         shown = np.unique(np.concatenate((came[came <= end], left)))
     else:
-        cost = number * _SECONDS_A_FLUSH, number * _BYTES_A_FLUSH
+        cost = number * FLUSHES.seconds_a_flush, number * FLUSHES.bytes_a_flush
         if not budget.allows(*cost):
             raise budget.refusal(f"following {number:.3g} flushes", *cost)
         shown = first + np.arange(int(number))

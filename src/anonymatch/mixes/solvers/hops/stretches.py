@@ -21,15 +21,9 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, averages
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import LinkFigures, LinkProblem, ReceiverFigures
 from anonymatch.running import Budget
-
-_FIGURE_SECONDS = 2.8e-6  # of all figures, per message and root of the number inside
-_SHARE = 0.6  # of the budget
-_MARGIN = 20.0  # times that the number inside at a moment matters: until e^-20 of that is left
-_QUICK = 0.3  # seconds that any budget allows
-_LEAST_CORE, _STRETCH_SECONDS = 1_000, 8e-3  # messages of a stretch, and seconds beside them
-_FEWEST = 10  # stretches
 
 Solve = Callable[[LinkProblem], LinkFigures]
 
@@ -46,7 +40,7 @@ def number_inside(problem: LinkProblem) -> float:
 def whole_seconds(problem: LinkProblem) -> float:
     """Predicted seconds of all figures of a log of one exponential mix."""
     size, inside = len(problem.arrivals), number_inside(problem)
-    return size * _FIGURE_SECONDS * math.sqrt(inside if math.isfinite(inside) else size)
+    return size * HOPS.figure_seconds * math.sqrt(inside if math.isfinite(inside) else size)
 
 
 def needs_stretches(problem: LinkProblem, budget: Budget) -> bool:
@@ -55,7 +49,7 @@ def needs_stretches(problem: LinkProblem, budget: Budget) -> bool:
     numbers = channel.lost is not None or channel.cover is not None
     if not budget.chosen or numbers or not math.isfinite(number_inside(problem)):
         return False
-    beyond = whole_seconds(problem) > max(budget.seconds, _QUICK)
+    beyond = whole_seconds(problem) > max(budget.seconds, HOPS.stretch_quick)
     return beyond and _changes(problem) > 0.0
 
 
@@ -82,15 +76,15 @@ def stretched(problem: LinkProblem, budget: Budget, solve: Solve) -> tuple[LinkF
     channel, size = problem.channel, len(problem.arrivals)
     inside, mean = number_inside(problem), problem.law.mean_delay
     assert mean is not None
-    each = _FIGURE_SECONDS * math.sqrt(inside)
-    margin = _MARGIN * (mean + math.sqrt(inside * mean / _changes(problem)))
+    each = HOPS.figure_seconds * math.sqrt(inside)
+    margin = HOPS.stretch_margin * (mean + math.sqrt(inside * mean / _changes(problem)))
     around = math.ceil(size / (channel.end - channel.begin) * margin)
-    core = max(around, _LEAST_CORE)
-    cost = each * (core + 2 * around) + _STRETCH_SECONDS
-    number = int(_SHARE * budget.seconds / cost)
-    if number < _FEWEST:
-        least = min(_FEWEST * cost / _SHARE, size * each)
-        what = f"figures of {_FEWEST} stretches of {core + 2 * around:,} messages"
+    core = max(around, HOPS.stretch_least_core)
+    cost = each * (core + 2 * around) + HOPS.stretch_seconds
+    number = int(HOPS.stretch_share * budget.seconds / cost)
+    if number < HOPS.stretch_fewest:
+        least = min(HOPS.stretch_fewest * cost / HOPS.stretch_share, size * each)
+        what = f"figures of {HOPS.stretch_fewest} stretches of {core + 2 * around:,} messages"
         raise budget.refusal(what, least, 0.0)
     draw = np.random.default_rng(problem.seed)
     room = max(size / number - core, 0.0)

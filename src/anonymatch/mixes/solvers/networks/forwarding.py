@@ -20,6 +20,7 @@ from anonymatch import _native
 from anonymatch._native import NetworkEvents, NetworkTargets
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.mixes.solvers.links import two_outcomes
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 from anonymatch.running import CHUNK_SECONDS, Cancelled, Execution, Shared, byte_of_work
 
 Inside = npt.NDArray[np.int32]
@@ -27,11 +28,6 @@ Inside = npt.NDArray[np.int32]
 LANES = _native.NETWORK_LANES
 FORWARD_SECONDS = 0.4e-9
 """Of a lane and event, measured; an exit costs some times as much."""
-
-_EXIT = 6  # events that an exit costs as much as
-_LOOKED_AT = 4  # groups whose length tells that of the others
-_RANKED = 256  # messages whose guesses are counted: each takes a sort
-_SURE = 1e-9  # probability still inside below which everything has come out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -140,9 +136,9 @@ class ForwardPlan:
         self.network = network
         self._shared = Shared(_log, *events, inside, value=_Forward(events, inside))
         exits = np.cumsum(events.to == _native.OUTSIDE)
-        self._weight = 1.0 + (_EXIT - 1) * float(exits[-1] if len(exits) else 0) / max(
-            len(exits), 1
-        )
+        self._weight = 1.0 + (NETWORKS.forward_exit - 1) * float(
+            exits[-1] if len(exits) else 0
+        ) / max(len(exits), 1)
         self._reach: float | None = None
 
     def seconds(self, chosen: Ints) -> float:
@@ -214,7 +210,7 @@ class ForwardPlan:
     def _look(self) -> float:
         """Events that a message takes from its entry until all of it has come out, about."""
         sent, forward = self.network.sent, self._shared.get()
-        places = np.linspace(0.1, 0.8, _LOOKED_AT) * (len(sent) - 1)
+        places = np.linspace(0.1, 0.8, NETWORKS.looked_at) * (len(sent) - 1)
         lengths = []
         for place in np.unique(places.astype(np.int64)).tolist():
             target = sent[place : place + 1]
@@ -254,7 +250,9 @@ def forward_marginals(
     network = plan.network
     number = len(chosen)
     ranked = np.zeros(number, dtype=np.bool_)
-    some = np.random.default_rng(seed).choice(number, min(number, _RANKED), replace=False)
+    some = np.random.default_rng(seed).choice(
+        number, min(number, NETWORKS.forward_ranked), replace=False
+    )
     ranked[some] = True
     events = None
     if asked is not None:
@@ -290,7 +288,7 @@ def marginals_of(
     error: float,
 ) -> NetworkMarginals:
     """Figures given that a message came out, from sums over its exits."""
-    left = np.where(left > 1.0 - _SURE, 1.0, left)
+    left = np.where(left > 1.0 - NETWORKS.forward_sure, 1.0, left)
     some = left > 0.0
     share = np.where(some, left, 1.0)
     return NetworkMarginals(

@@ -16,14 +16,10 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.graph import Graph
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import Execution
 
 _LN2 = math.log(2.0)
-_HOPELESS = 1e3  # budgets beyond which no plan can be wrong
-_STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
-_VALLEY = math.log(10.0)  # how much lower than what is on both sides of it
-_FEW_ROWS = 0.05
-_PEAKS = 2000  # rows that are enough to tell that
 
 
 def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
@@ -38,7 +34,7 @@ def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
     False
     """
     starts = np.concatenate(([0], np.cumsum(lengths)))
-    some = range(0, len(lengths), max(1, len(lengths) // _PEAKS))
+    some = range(0, len(lengths), max(1, len(lengths) // WIDE.band_peaks))
     logs = np.log(np.concatenate([weights[starts[k] : starts[k + 1]] for k in some]))
     lengths = lengths[list(some)]
     rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -46,8 +42,8 @@ def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
     step = float(np.ptp(logs)) + 1.0
     before = np.maximum.accumulate(logs + step * rows) - step * rows
     behind = np.maximum.accumulate((logs - step * rows)[::-1])[::-1] + step * rows
-    deep = np.minimum(before, behind) - logs > _VALLEY
-    return float(np.unique(rows[deep]).size) <= _FEW_ROWS * len(lengths)
+    deep = np.minimum(before, behind) - logs > WIDE.band_valley
+    return float(np.unique(rows[deep]).size) <= WIDE.few_rows * len(lengths)
 
 
 def shares_at(
@@ -170,7 +166,9 @@ class WideBand:
 
     def hopeless(self, seconds: float) -> bool:
         """Whether exact work would take far longer than this, as one look shows."""
-        return self.states() + math.log(_STATE_SECONDS) > math.log(_HOPELESS * max(seconds, 1e-3))
+        return self.states() + math.log(WIDE.state_seconds) > math.log(
+            WIDE.band_hopeless * max(seconds, 1e-3)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -253,7 +251,9 @@ class LinkBand:
         logs = np.maximum(_LN2 * shared - 0.5 * np.log(2.0 * shared + 1.0), 0.0)
         top = float(logs.max())
         states = top + math.log(float(np.exp(logs - top).sum()))
-        return states + math.log(_STATE_SECONDS) > math.log(_HOPELESS * max(seconds, 1e-3))
+        return states + math.log(WIDE.state_seconds) > math.log(
+            WIDE.band_hopeless * max(seconds, 1e-3)
+        )
 
     @property
     def rows(self) -> int:

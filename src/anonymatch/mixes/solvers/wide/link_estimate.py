@@ -14,12 +14,11 @@ from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, shrunk
 from anonymatch.mixes.solvers.wide.bands import LinkBand, corrected_entropy, shares_at
 from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, LinkIntegral, ToldNumber
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, T_LANES, replica_mean
 
 _LN2 = math.log(2.0)
 LINKS_CONFIDENCE = REPLICA_CONFIDENCE
-_DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
-_NOISE = 0.5  # bits of the same, over the root of samples and rows: of counts themselves
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -139,8 +138,8 @@ def _mean_entropy(
     scale = math.sqrt(len(groups)) / departed
     spread = T_GROUPS * float(np.std(groups, ddof=1)) * scale if len(groups) > 1 else 0.0
     mean = max(float(apart.sum()) / departed, 0.0)
-    drawn = _NOISE / math.sqrt(float(record.samples.sum()) * len(apart))
-    half = math.hypot(error, spread) + 0.25 * mean + _DIVERGENCE_OFF + drawn
+    drawn = WIDE.estimate_noise / math.sqrt(float(record.samples.sum()) * len(apart))
+    half = math.hypot(error, spread) + 0.25 * mean + WIDE.estimate_divergence_off + drawn
     value = float(cross.mean()) - mean
     own = Interval(value, value - half, value + half).clipped(0.0, math.inf)
     return own, mean + spread, float(cross.mean())

@@ -43,36 +43,10 @@ from anonymatch.mixes.solvers.wide.bands import (
     in_one_call,
     shares_at,
 )
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, Budget, Execution, replica_mean
 
 _LN2 = math.log(2.0)
-# Seconds of a row's entry in a step of the scaling, and of a proposal in one replica, measured:
-# without weights and with.
-_ENTRY_SECONDS = (0.8e-9, 1.0e-9)
-_PROPOSAL_SECONDS = (0.95e-9, 3.0e-9)
-_FARTHER_SECONDS = 9e-12  # the same with weights, for each entry of a row: they come from farther
-_RECORD_SECONDS = 3e-9  # of a row in one replica
-_ROW_SECONDS = 45e-9  # of an entry, for figures of its row
-_SETUP_SECONDS = 8e-9  # of an entry
-_BYTES = 24.0  # of an entry, and of a row in one replica
-_HIGHEST = 12.0  # tilt at which nothing is left to swap: exp(-12) a message
-_LOWEST = 0.02  # tilt at which it does not matter any more, over the square of the reach
-_APART, _FAR_APART = 0.45, 0.7  # of logs of tilts, and where the budget is small
-_THIN = 4
-_LOOKED_AT = 300  # rows whose entropies say how far swaps reach
-_BURN, _NODE_SWEEPS, _SAMPLES = 100, 45, 500
-_MOST_EFFORT = 16.0
-_SMALL = 0.12  # effort below which tilts are farther apart
-_SHARE = 0.4  # of the budget, for the chain
-_MOST_SHARE = 0.8  # the same at most: what takes more is left out
-_FEWEST_STEPS, _FEWEST_SAMPLES = 12, 8
-_UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
-_STEPS = 400  # of the scaling
-_RELAXATION = 1.98
-_CLOSE = 1e-6  # of columns' sums to 1, where the scaling may stop
-_INTEGRAL_OFF, _FAR_OFF = 1e-4, 1e-3  # bits a message that the integral may leave out then
-_LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
-_DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -111,7 +85,7 @@ class _Plan:
 
     def proposals(self, rows: int) -> int:
         each = self.ways * self.tilts * (self.burn + self.sweeps)
-        return rows * SWAP_CHAIN_LANES * (each + self.settle + _THIN * self.samples)
+        return rows * SWAP_CHAIN_LANES * (each + self.settle + WIDE.swap_thin * self.samples)
 
     def visits(self, entries: int) -> int:
         return entries * self.steps
@@ -121,47 +95,51 @@ class _Plan:
         rows, entries = band.rows, band.entries
         return (
             _proposal_seconds(band) * self.proposals(rows)
-            + _RECORD_SECONDS * SWAP_CHAIN_LANES * rows * self.samples
-            + _ENTRY_SECONDS[weighted] * self.visits(entries)
-            + (_ROW_SECONDS + _SETUP_SECONDS) * entries
+            + WIDE.swap_record_seconds * SWAP_CHAIN_LANES * rows * self.samples
+            + WIDE.swap_entry_seconds[weighted] * self.visits(entries)
+            + (WIDE.swap_row_seconds + WIDE.swap_setup_seconds) * entries
         )
 
 
 def _proposal_seconds(band: WideBand) -> float:
     if band.weights is None:
-        return _PROPOSAL_SECONDS[False]
-    return _PROPOSAL_SECONDS[True] + _FARTHER_SECONDS * band.entries / band.rows
+        return WIDE.proposal_seconds[False]
+    return WIDE.proposal_seconds[True] + WIDE.swap_farther_seconds * band.entries / band.rows
 
 
 def _planned(band: WideBand, budget: Budget) -> _Plan:
     """As much as the budget allows, up to where more would hardly be seen."""
-    allowed = _SHARE * budget.seconds
+    allowed = WIDE.swap_share * budget.seconds
     if not budget.chosen:
-        allowed = min(allowed, max(_UNASKED, _UNASKED_EACH * band.rows))
+        allowed = min(allowed, max(WIDE.swap_unasked, WIDE.swap_unasked_each * band.rows))
     weighted = band.weights is not None
-    steps = allowed / 4 / (_ENTRY_SECONDS[weighted] * max(band.entries, 1))
+    steps = allowed / 4 / (WIDE.swap_entry_seconds[weighted] * max(band.entries, 1))
     lowest = _lowest_tilt(band)
 
     def plan(effort: float) -> _Plan:
-        sweeps = max(round(_NODE_SWEEPS * effort), 3)
-        apart, off = (_APART, _INTEGRAL_OFF) if effort >= _SMALL else (_FAR_APART, _FAR_OFF)
+        sweeps = max(round(WIDE.swap_node_sweeps * effort), 3)
+        apart, off = (
+            (WIDE.swap_apart, WIDE.swap_integral_off)
+            if effort >= WIDE.swap_small
+            else (WIDE.swap_far_apart, WIDE.swap_far_off)
+        )
         return _Plan(
-            steps=int(np.clip(steps, 20, _STEPS)),
-            tilts=1 + math.ceil((math.log(_HIGHEST) - math.log(lowest)) / apart),
+            steps=int(np.clip(steps, 20, WIDE.swap_steps)),
+            tilts=1 + math.ceil((math.log(WIDE.swap_highest) - math.log(lowest)) / apart),
             lowest=lowest,
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
-            settle=int(np.clip(_BURN * effort, 20, _BURN)),
-            samples=int(np.clip(_SAMPLES * effort, 20, SWAP_CHAIN_SAMPLES)),
+            settle=int(np.clip(WIDE.swap_burn * effort, 20, WIDE.swap_burn)),
+            samples=int(np.clip(WIDE.swap_samples * effort, 20, SWAP_CHAIN_SAMPLES)),
             off=off,
         )
 
-    chosen = plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
-    most = _MOST_SHARE * budget.seconds
+    chosen = plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, WIDE.swap_most_effort)))
+    most = WIDE.most_share * budget.seconds
     if not budget.chosen or chosen.seconds(band) <= most:
         return chosen
-    few = replace(plan(0.0), ways=1, steps=_FEWEST_STEPS)
-    few = replace(few, settle=_FEWEST_SAMPLES, samples=_FEWEST_SAMPLES)
+    few = replace(plan(0.0), ways=1, steps=WIDE.fewest_steps)
+    few = replace(few, settle=WIDE.fewest_samples, samples=WIDE.fewest_samples)
     shorter = (replace(few, burn=some, sweeps=some) for some in (3, 2, 1))
     return next(
         (one for one in shorter if one.seconds(band) <= most), replace(few, burn=1, sweeps=1)
@@ -180,7 +158,7 @@ def _lowest_tilt(band: WideBand) -> float:
         starts = np.concatenate(([0], np.cumsum(band.last - band.first)))[:-1]
         squares = np.add.reduceat(band.weights**2, starts)
         reach = np.minimum(reach, np.add.reduceat(band.weights, starts) ** 2 / squares / 1.5)
-    return _LOWEST / max(float(reach.max()), 1.0) ** 2
+    return WIDE.swap_lowest / max(float(reach.max()), 1.0) ** 2
 
 
 def estimate_band(
@@ -244,19 +222,19 @@ class _Job(ChainWork):
         return _proposal_seconds(self.band) * SWAP_CHAIN_LANES * self.band.rows
 
     def _sample_seconds(self) -> float:
-        each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
+        each = WIDE.swap_thin * _proposal_seconds(self.band) + WIDE.swap_record_seconds
         return each * SWAP_CHAIN_LANES * self.band.rows
 
     def scale(self) -> None:
         chain, stop = self.chain, self.effort.stop.byte
-        each = _ENTRY_SECONDS[self._weighted] * self.band.entries
+        each = WIDE.swap_entry_seconds[self._weighted] * self.band.entries
         together = max(1, round(0.1 / max(each, 1e-9)))
         plain = min(10, self.plan.steps)
         chain.scale(plain, 1.0, stop)
         done, error = plain, math.inf
-        while done < self.plan.steps - 3 and error > _CLOSE:
+        while done < self.plan.steps - 3 and error > WIDE.swap_close:
             some = min(together, self.plan.steps - 3 - done, 50)
-            error = chain.scale(some, _RELAXATION, stop)
+            error = chain.scale(some, WIDE.swap_relaxation, stop)
             done += some
             self.done(each * some)
         chain.scale(3, 1.0, stop)
@@ -266,7 +244,7 @@ class _Job(ChainWork):
     def figures(self) -> SwapRows:
         """Of all rows, some in each call."""
         size = self.band.rows
-        each = _ROW_SECONDS * self.band.entries / size
+        each = WIDE.swap_row_seconds * self.band.entries / size
         real = size - self.band.alike
         parts = [self.chain.rows(begin, end, real) for begin, end in self.calls(size, each)]
         self.visits += self.band.entries
@@ -288,7 +266,7 @@ class _Job(ChainWork):
         How many of a row's entries matter is asked of some rows, and is much the same for all.
         """
         size = self.band.rows
-        some = range(0, size, max(1, size // _LOOKED_AT))
+        some = range(0, size, max(1, size // WIDE.looked_at))
         asked = [float(self.chain.rows(k, k + 1, size).shannon[0]) for k in some]
         degrees = self.band.last - self.band.first
         share = float((np.exp2(asked) / degrees[list(some)]).mean())
@@ -312,7 +290,7 @@ class _Job(ChainWork):
         opposite directions.
         """
         plan = self.plan
-        logs = np.linspace(math.log(_HIGHEST), math.log(plan.lowest), plan.tilts)
+        logs = np.linspace(math.log(WIDE.swap_highest), math.log(plan.lowest), plan.tilts)
         heights = np.empty((plan.tilts, SWAP_CHAIN_LANES))
         for k in range(plan.tilts) if falling else reversed(range(plan.tilts)):
             tilt = math.exp(logs[k])
@@ -322,7 +300,8 @@ class _Job(ChainWork):
         inner = heights.sum(axis=0) - (heights[0] + heights[-1]) / 2
         # Beyond the ends the mean falls as exp(-tilt), and does not change.
         return np.asarray(
-            inner * (logs[0] - logs[1]) + heights[-1] + heights[0] / _HIGHEST, dtype=np.float64
+            inner * (logs[0] - logs[1]) + heights[-1] + heights[0] / WIDE.swap_highest,
+            dtype=np.float64,
         )
 
     def sample(self) -> tuple[Floats, Floats]:
@@ -341,11 +320,11 @@ class _Job(ChainWork):
         weights, shares = np.zeros(SWAP_CHAIN_LANES), np.zeros(SWAP_CHAIN_LANES)
         samples = self.plan.samples
         for begin, end in self.calls(samples, each):
-            record = partial(self.chain.record, end - begin, _THIN, rows, columns, byte)
+            record = partial(self.chain.record, end - begin, WIDE.swap_thin, rows, columns, byte)
             more = self.steps.step(record, each * (end - begin))
             weights += more[0]
             shares += more[1]
-        self.proposals += samples * _THIN * SWAP_CHAIN_LANES * self.band.rows
+        self.proposals += samples * WIDE.swap_thin * SWAP_CHAIN_LANES * self.band.rows
         return weights / samples, shares / samples
 
 
@@ -367,7 +346,7 @@ def _estimate(
     spread = T_GROUPS * float(groups.std(ddof=1)) / math.sqrt(len(groups)) if number > 1 else 0.0
     mean = max(float(divergence.mean()), 0.0)
     cross = replica_mean(-shares / number / _LN2, 0.0)
-    error = math.hypot(cross.high - cross.value, spread) + 0.25 * mean + _DIVERGENCE_OFF
+    error = math.hypot(cross.high - cross.value, spread) + 0.25 * mean + WIDE.swap_divergence_off
     value = cross.value - mean
     own = Interval(value, value - error, value + error)
     return BandEstimate(
@@ -406,7 +385,7 @@ def _whole(
         ).clipped(0.0, math.inf)
     else:
         integral = (down + up) / 2
-        off += _LAG_LEFT * abs(float(up.mean() - down.mean()))
+        off += WIDE.swap_lag_left * abs(float(up.mean() - down.mean()))
         log_weight = replica_mean(_diagonal(band) + integral, off).clipped(*proven)
         most = proven[1] - replica_mean(weights, 0.0).low
         entropy = replica_mean(_diagonal(band) + integral - weights, off).clipped(

@@ -36,17 +36,10 @@ from anonymatch.counting.measures import Range, entropy_terms
 from anonymatch.mixes.solvers.wide.bands import LinkBand, shares_at, unexplained_links
 from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, ToldNumber, planned_links
 from anonymatch.mixes.solvers.wide.link_estimate import LinksEstimate, links_estimate
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import Budget, Execution
 
 _LN2 = math.log(2.0)
-_STEP_SECONDS = 2e-7  # per state and choice, measured
-_ROW_SECONDS = 1e-4  # per row
-_MOST_STEPS = 1e7  # of which each takes 8 bytes
-_BITS = 62  # of a key: columns taken, and numbers of pairs and of lost rows
-_SHARE = 0.5  # of the budget
-_POSSIBLE = 1e-12
-_TIE = 1e-12  # probabilities closer than this, relatively, are equal: the first is the guess
-_ROUNDING = 2.0**-50
 
 
 def exact_seconds(band: LinkBand) -> float:
@@ -62,7 +55,7 @@ def exact_seconds(band: LinkBand) -> float:
     True
     """
     lengths = band.last - band.first
-    if _key_bits(band) > _BITS:
+    if _key_bits(band) > WIDE.exact_bits:
         return math.inf
     open_ = np.maximum(band.last[:-1] - band.first[1:], 0).tolist()
     numbers = [1 if told is None else told + 1 for told in (band.pairs, band.lost)]
@@ -73,14 +66,14 @@ def exact_seconds(band: LinkBand) -> float:
         # An upper bound: all sets of at most ``taken`` columns, a sum of binomials.
         sets = 2.0**width if taken == width else sum(math.comb(width, k) for k in range(taken + 1))
         steps += counted * sets * choices
-        if steps > _MOST_STEPS:
+        if steps > WIDE.most_steps:
             return math.inf
-    return _STEP_SECONDS * steps + _ROW_SECONDS * band.rows
+    return WIDE.step_seconds * steps + WIDE.exact_row_seconds * band.rows
 
 
 def exact_fits(band: LinkBand, budget: Budget) -> bool:
     """Whether `exact_links` is predicted to fit its share of the budget."""
-    return exact_seconds(band) <= _SHARE * budget.seconds
+    return exact_seconds(band) <= WIDE.exact_share * budget.seconds
 
 
 def links_cost(band: LinkBand, budget: Budget) -> tuple[float, bool]:
@@ -154,7 +147,7 @@ class _Programme:
 
     def _left(self, number: int) -> tuple[Ints, Floats]:
         """Let columns leave the frontier; what is left of each state, and its weight."""
-        low = min(number, _BITS)
+        low = min(number, WIDE.exact_bits)
         dropped = self.masks & ((1 << low) - 1)
         free = number - np.bitwise_count(dropped.astype(np.uint64)).astype(np.float64)
         return np.asarray(self.masks >> low, dtype=np.int64), self.band.cover**free
@@ -274,9 +267,9 @@ def exact_links(
         if not departed[i] > 0.0:
             continue
         given = own / departed[i]
-        best = int(np.argmax(own >= own.max() * (1.0 - _TIE)))
+        best = int(np.argmax(own >= own.max() * (1.0 - WIDE.exact_tie)))
         guess[i] = int(band.first[i]) + best
-        allowed[i] = int((given > _POSSIBLE).sum())
+        allowed[i] = int((given > WIDE.exact_possible).sum())
         figures["largest"][i] = own[best]
         figures["shannon"][i] = max(float(entropy_terms(given).sum()), 0.0)
         figures["collision"][i] = float((given**2).sum())
@@ -285,14 +278,14 @@ def exact_links(
         if groups is not None:
             which = groups[int(band.first[i]) : int(band.last[i])]
             together = np.bincount(which, weights=given).astype(np.float64)
-            group_guess[i] = int(np.argmax(together >= together.max() * (1.0 - _TIE)))
+            group_guess[i] = int(np.argmax(together >= together.max() * (1.0 - WIDE.exact_tie)))
             figures["group"][i] = float(together.max()) * departed[i]
             figures["group_shannon"][i] = max(float(entropy_terms(together).sum()), 0.0)
     counted = np.ones(size, dtype=np.bool_) if edge is None or edge.all() else ~edge
     total = float(departed[counted].sum())
     mean = float(departed[counted] @ figures["shannon"][counted]) / total if total > 0.0 else 0.0
     entropy = max(programme.log - _expected_log(band, pairs, lost, inside, columns), 0.0)
-    slack = _ROUNDING * (size + band.columns + 1.0)
+    slack = WIDE.exact_rounding * (size + band.columns + 1.0)
     off = slack * (abs(programme.log) + abs(entropy) + size + band.columns)
     alone = lost + inside
     none = np.zeros(0)
@@ -340,9 +333,6 @@ def _expected_log(
     if band.cover > 0.0:
         total += math.log(band.cover) * float((1.0 - columns).sum())
     return total
-
-
-_MOST_STATES = 50_000_000  # of a programme over who is lost
 
 
 def estimate_links(
@@ -468,7 +458,7 @@ def _fates(band: LinkBand) -> tuple[float, float, Floats | None]:
     if band.lost is None or band.staying is None:
         return float(np.log(band.unpaired).sum()), 0.0, None
     size, number = band.rows, band.lost
-    if size * (number + 1) > _MOST_STATES:
+    if size * (number + 1) > WIDE.most_states:
         raise unexplained_links()
     lost = (band.unpaired - band.staying) / band.unpaired
     before = np.zeros((size + 1, number + 1))
