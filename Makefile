@@ -64,11 +64,11 @@ test-all: tests-cxx-checked tests-python-slow
 	$(PIP) --group docs
 	@touch $@
 
-build/dev/build.ninja: .venv/.build CMakePresets.json
+build/dev/build.ninja: .venv/.build CMakePresets.json pyproject.toml
 	@$(CMAKE) --preset dev > /dev/null
 	@echo "compiling the kernels (1 to 3 minutes, once)"
 
-build/checked/build.ninja: .venv/.build CMakePresets.json
+build/checked/build.ninja: .venv/.build CMakePresets.json pyproject.toml
 	@$(CMAKE) --preset checked > /dev/null
 
 # Ninja knows what has changed, headers too. The extension goes beside the Python sources.

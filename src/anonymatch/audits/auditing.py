@@ -107,9 +107,9 @@ def audit(
         ``corrupt``: mixes that tell which packet is which, ``"m3,m7"``; ``view``: of a simulator's
         log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
 
-        Released tables: ``original``: the table before release; ``identifiers``: columns that an
-        attacker knows; ``sensitive``: columns that an attacker wants to know; ``hierarchies``: by
-        column, a file with what each value may have become; ``tolerance``: by column, how far a
+        Released tables: ``original``: the table before release; ``quasi_identifiers``: columns that
+        an attacker knows; ``sensitive``: columns that an attacker wants to know; ``hierarchies``:
+        by column, a file with what each value may have become; ``tolerance``: by column, how far a
         released number may be off; ``missing``: texts that mean an unknown value.
 
         Rings: ``decoys``, ``spends``: laws of ages; ``merging``: outputs of one transaction are

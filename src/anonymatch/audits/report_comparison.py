@@ -50,7 +50,7 @@ def comparison_report(comparison: Comparison, *, whole: bool = True) -> Report:
     >>> import anonymatch as am
     >>> pair = am.compare([am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))], ["2+2", "C4"])
     >>> print(comparison_report(pair).subject)
-    A: 2+2: 4 users, 4 behaviours, graph; B: C4: 4 users, 4 behaviours, graph
+    A: 2+2: 4 users, 4 behaviours, a graph; B: C4: 4 users, 4 behaviours, a graph
     """
     number = len(comparison.audits)
     if whole and number > GROUPS:

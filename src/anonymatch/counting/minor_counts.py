@@ -90,7 +90,10 @@ def gains(
 ) -> Objects:
     """What adding each missing edge (of weight 1) would add to the count; 0 where there is one.
 
-    Parameters and result are those of :func:`minors`.
+    Parameters
+    ----------
+    budget, executor, progress : optional
+        Those of :func:`minors`, and so is the result.
 
     Examples
     --------
