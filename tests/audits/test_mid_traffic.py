@@ -209,7 +209,7 @@ def test_the_record_says_which_rates_were_used_and_where_they_are_from() -> None
 
 
 def test_a_record_without_rates_says_so() -> None:
-    assert am.audit(am.complete(3)).to_dict()["rates"] is None
+    assert "rates" not in am.audit(am.complete(3)).to_dict()
 
     even = Messages(
         arrivals=np.array([0.0, 1.0]),

@@ -1,5 +1,12 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
+from anonymatch.audits.alternatives import (
+    rival_delay as rival_delay,
+    same_delay as same_delay,
+)
+from anonymatch.audits.answers import (
+    Answers as Answers,
+)
 from anonymatch.audits.auditing import (
     audit as audit,
 )
@@ -54,13 +61,22 @@ from anonymatch.audits.log_totals import (
     LogTotals as LogTotals,
     totals as totals,
 )
-from anonymatch.audits.result import (
-    Audit as Audit,
+from anonymatch.audits.parts import (
     Bin as Bin,
     Campaign as Campaign,
     CampaignStep as CampaignStep,
     Score as Score,
+    SystemCost as SystemCost,
     Worst as Worst,
+)
+from anonymatch.audits.rates import (
+    UsedRates as UsedRates,
+)
+from anonymatch.audits.result import (
+    Audit as Audit,
+    ExposedAudit as ExposedAudit,
+    GraphAudit as GraphAudit,
+    ScoredAudit as ScoredAudit,
 )
 from anonymatch.audits.rings import (
     CertainSpend as CertainSpend,

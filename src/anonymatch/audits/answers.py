@@ -69,6 +69,11 @@ class Resources:
         progress = self.progress
         return progress.stage() if isinstance(progress, StagedProgress) else progress
 
+    def finish(self) -> None:
+        """Show that all work is done."""
+        if isinstance(self.progress, StagedProgress):
+            self.progress.finish()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Answers:

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers, Resources
-from anonymatch.audits.result import Audit, Campaign, CampaignStep, OneStep
+from anonymatch.audits.parts import Campaign, CampaignStep
+from anonymatch.audits.result import Audit
 from anonymatch.base.errors import BudgetError
-from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import system
 from anonymatch.graph import Graph, structure
 from anonymatch.mixes import Observation, Passage, exponential_mix_inside, stay_of
 from anonymatch.running import Budget
 from anonymatch.theory import attacks
 
-__all__ = ["campaign", "campaign_on", "one_step"]
+__all__ = ["campaign", "campaign_on"]
 
 _LN2 = math.log(2.0)
 _SHARE = 0.02  # of the budget
@@ -33,20 +33,6 @@ _ONE_A_BLOCK = (
 Ints = npt.NDArray[np.int64]
 
 
-def one_step(answers: Answers) -> OneStep | None:
-    """The best single target: the user with the largest Rényi-2 entropy; None for nobody.
-
-    If x is exposed, exp(-H2) of the matchings are left on average.
-    """
-    figures = answers.users.renyi2
-    if not len(figures.high):
-        return None
-    known = figures.value if answers.users.known else figures.high
-    i = int(np.argmax(known))
-    value, low, high = (float(part[i]) for part in (known, figures.low, figures.high))
-    return OneStep(target=answers.users.users[i], lost_bits=Interval(value, low, high))
-
-
 def campaign(
     observation: Observation, answers: Answers, steps: int, resources: Resources
 ) -> Campaign:
@@ -55,8 +41,6 @@ def campaign(
     """
     if steps == 0:
         return Campaign(reason="no steps were asked for")
-    if observation.release is not None:
-        return Campaign(reason="of a released table, see 'anonymatch attack'")
     reason = _not_followed(observation, answers)
     if reason:
         return Campaign(reason=reason)
@@ -120,8 +104,7 @@ def _not_followed(observation: Observation, answers: Answers) -> str:
         return "losses, cover or an end of the log leave open who is inside"
     graph = observation.graph
     if graph is None:
-        large = "the table is too large to expose people one after another"
-        return "" if observation.passage is not None else large
+        return ""
     if not answers.users.known or answers.confidence < 1.0:
         return "probabilities are not known exactly"
     if graph.weighted:

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.alternatives import has_designs, rivals
-from anonymatch.audits.result import Audit
+from anonymatch.audits.result import Audit, ExposedAudit, ScoredAudit
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, seconds
 from anonymatch.base.text import did_you_mean
 from anonymatch.counting.measures import Range, averages
+from anonymatch.mixes import MessageAudit, MixAudit
 from anonymatch.reporting.charts import (
     CELLS,
     AnyChart,
@@ -359,6 +360,7 @@ def _pairs(audit: Audit) -> Iterator[tuple[Indices, Indices]]:
 
 
 def _exposures(audit: Audit) -> AnyChart:
+    assert isinstance(audit, ExposedAudit)
     steps, total = audit.campaign.steps, audit.bits.value * audit.n_users
     numbers = [0, *(step.number for step in steps)]
     left = [total, *(step.bits_left for step in steps)]
@@ -373,12 +375,14 @@ def _exposures(audit: Audit) -> AnyChart:
 
 
 def _calibration(audit: Audit) -> AnyChart:
+    assert isinstance(audit, ScoredAudit)
     assert audit.score is not None
     groups = [Kept(each.guesses, each.promised, each.right) for each in audit.score.bins]
     return calibration_chart(groups, title="Promised and come true")
 
 
 def _cost(audit: Audit) -> AnyChart:
+    assert isinstance(audit, ExposedAudit)
     words = audit.observation.nouns
     across, up = zip(*audit.front, strict=True)
     far = min(across) > 0 and max(across) >= _FAR * min(across)
@@ -412,6 +416,7 @@ def _apart(points: list[Point]) -> list[Point]:
 
 
 def _latency(audit: Audit) -> AnyChart:
+    assert isinstance(audit, MessageAudit)
     assert audit.cost.mean_delay is not None
     delay, entropy = audit.cost.mean_delay, audit.entropy
     points = [Point("this system", delay, entropy.value, entropy.low, entropy.high)]
@@ -458,11 +463,13 @@ def _no_matrix(audit: Audit) -> str:
 
 
 def _no_exposures(audit: Audit) -> str:
+    if not isinstance(audit, ExposedAudit):
+        return "exposures are followed in one graph or through one mix"
     return "" if audit.campaign.steps else audit.campaign.reason or "nobody is exposed"
 
 
 def _no_score(audit: Audit) -> str:
-    if audit.observation.truth is None:
+    if not isinstance(audit, ScoredAudit) or audit.observation.truth is None:
         return "the log knows no truth"
     return "" if audit.score is not None else "probabilities are known as intervals only"
 
@@ -470,12 +477,13 @@ def _no_score(audit: Audit) -> str:
 def _of_rounds(audit: Audit, name: str) -> AnyChart:
     from anonymatch.disclosure import disclosure_charts
 
+    assert isinstance(audit, MixAudit)
     assert audit.disclosure is not None
     return disclosure_charts(audit.disclosure)[name]()
 
 
 def _no_rounds(audit: Audit, name: str) -> str:
-    if audit.disclosure is None:
+    if not isinstance(audit, MixAudit) or audit.disclosure is None:
         return "the log has no rounds"
     from anonymatch.disclosure import disclosure_charts
 
@@ -483,7 +491,7 @@ def _no_rounds(audit: Audit, name: str) -> str:
 
 
 def _no_designs(audit: Audit) -> str:
-    if has_designs(audit.observation, audit.answers):
+    if isinstance(audit, ExposedAudit) and has_designs(audit.observation, audit.answers):
         return ""
     if audit.observation.passage is not None:
         return "whoever came before is a candidate, and what is paid is delay; see 'latency'"
@@ -492,8 +500,9 @@ def _no_designs(audit: Audit) -> str:
 
 
 def _no_rivals(audit: Audit) -> str:
-    known = audit.cost.mean_delay is not None and audit.n_counted
-    return "" if known and audit.same_delay else "delay or traffic are not known"
+    if isinstance(audit, MessageAudit) and audit.n_counted and audit.same_delay:
+        return ""
+    return "delay or traffic are not known"
 
 
 _TABLE = (

@@ -116,19 +116,11 @@ class RingFigures:
         return (len(self.certain) - self.single) / hidden if hidden else None
 
 
-def ring_figures(observation: Observation, answers: Answers) -> RingFigures | None:
-    """Of rings; None of anything else.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> rings = am.Graph.from_rows(["10000", "11000", "00110", "00110", "01111"])
-    >>> ring_figures(Observation(graph=rings, source=""), None) is None
-    True
-    """
+def ring_figures(observation: Observation, answers: Answers) -> RingFigures:
+    """Certain spends, figures over time and merged outputs of an observation of rings."""
     rings, graph = observation.rings, observation.graph
-    if rings is None or graph is None:
-        return None
+    assert rings is not None
+    assert graph is not None
     told, steps = chain_reaction(graph)
     spent, alone = _alone(graph)
     chain, closed = told >= 0, alone & (told < 0)
@@ -154,10 +146,9 @@ def ring_figures(observation: Observation, answers: Answers) -> RingFigures | No
     )
 
 
-def ring_notes(observation: Observation, figures: RingFigures | None) -> tuple[str, ...]:
+def ring_notes(observation: Observation, figures: RingFigures) -> tuple[str, ...]:
     """What a reader must know of rings."""
-    if figures is None or observation.rings is None:
-        return ()
+    assert observation.rings is not None
     notes = []
     if observation.rings.weighted:
         alike = observation.graph is not None and not observation.graph.weighted

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
-from anonymatch.audits.result import Bin, Score
+from anonymatch.audits.parts import Bin, Score
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures import LOST, UserFigures, averages
 from anonymatch.mixes import Observation, two_outcomes

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from anonymatch.audits.answers import Answers
-from anonymatch.audits.result import Score, Worst
+from anonymatch.audits.parts import Score, Worst
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import in_bits, percent
 from anonymatch.base.text import name, renamed, several

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.identification import identified
-from anonymatch.audits.result import Worst
+from anonymatch.audits.parts import Worst
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
 from anonymatch.counting.measures import LOST, Range, UserFigures

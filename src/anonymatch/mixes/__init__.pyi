@@ -3,6 +3,12 @@
 from anonymatch.mixes import (
     closed_forms as closed_forms,
 )
+from anonymatch.mixes.audit import (
+    MessageAudit as MessageAudit,
+    MixAudit as MixAudit,
+    MixCost as MixCost,
+    NetworkAudit as NetworkAudit,
+)
 from anonymatch.mixes.closed_forms import (
     FlushBits as FlushBits,
     Price as Price,

@@ -18,6 +18,7 @@ from anonymatch.reporting import LARGEST
 from anonymatch.running import Allowance, Progress
 from anonymatch.studio.dropped import columns_of
 from anonymatch.studio.uploads import names_of
+from anonymatch.tables import TableAudit
 from anonymatch.theory.attacks import Exposure, exposure
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Looks", "Why", "as_field", "gate_name", "why"]
@@ -255,7 +256,7 @@ def _audited(inquiry: AuditRequest, progress: Progress) -> Audit:
     progress(0.0, 1.0)
     try:
         # Of a released table, ``name`` is the column of names.
-        answer = audit(
+        answer: Audit = audit(
             inquiry.path, budget=inquiry.budget, progress=progress, **inquiry.options.given()
         )
     except AnonymatchError as error:
@@ -347,7 +348,7 @@ def _reason(audit: Audit, row: int) -> str:
     graph = audit.observation.graph
     if graph is None:
         fits_more = int(audit.answers.users.degree[row]) > 1
-        if audit.table is not None:
+        if isinstance(audit, TableAudit):
             return "other rows are needed by others" if fits_more else "no other row fits"
         return "nobody else was inside"
     return next((one.reason for one in identified(graph) if one.user == user), "")

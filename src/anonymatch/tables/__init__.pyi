@@ -5,6 +5,10 @@ from anonymatch.tables.attributes import (
     may_be_absent as may_be_absent,
     presence as presence,
 )
+from anonymatch.tables.audit import (
+    TableAudit as TableAudit,
+    audit_table as audit_table,
+)
 from anonymatch.tables.diversity import (
     Diversity as Diversity,
 )

@@ -129,11 +129,12 @@ def audit(
         file, observation, options, threshold=threshold, steps=steps, top=top, shown=shown
     )
     part = reading.columns or reading.since or reading.until
-    if "half_life" in thresholds and not part and has_rounds(file):
+    rounds = "half_life" in thresholds and not part and has_rounds(file)
+    if isinstance(result, am.MixAudit) and rounds:
         result = replace(result, disclosure=_rounds(file, options))
     gates = am.check_gates(result, thresholds, strict=strict)
     if csv is not None:
-        saving.save(result.users.to_dict(as_series=True), csv)
+        saving.save(result.frame.to_dict(as_series=True), csv)
     if html is not None:
         from anonymatch.reporting import audit_html, write_html
 
@@ -153,8 +154,10 @@ def audit(
     else:
         from anonymatch.cli.screens import audit, release
 
-        screen = audit.audit_screen if result.table is None else release.release_screen
-        show(*screen(result, gates))
+        if isinstance(result, am.TableAudit):
+            show(*release.release_screen(result, gates))
+        else:
+            show(*audit.audit_screen(result, gates))
     for path in (csv, html):
         if path is not None:
             note(f"wrote {path}")
@@ -227,9 +230,10 @@ def _audit(
     shown: str | None,
 ) -> am.Audit:
     """The audit, and what is ``shown`` of it that is computed late: while there is a bar."""
+    from anonymatch.audits import ExposedAudit
 
     def work(tell: Progress) -> am.Audit:
-        result = am.audit(
+        result: am.Audit = am.audit(
             observation,
             name=path.name,
             threshold=threshold,
@@ -240,7 +244,7 @@ def _audit(
             executor=options.executor(),
             progress=tell,
         )
-        if shown is not None:
+        if shown is not None and isinstance(result, ExposedAudit):
             getattr(result, shown)
         return result
 

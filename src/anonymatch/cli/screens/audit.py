@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from anonymatch.audits import (
     GROUPS,
     QUANTILES,
+    ExposedAudit,
+    ScoredAudit,
     Show,
     attacker_sentence,
     figure_text,
@@ -20,6 +22,8 @@ from anonymatch.base.text import Message
 from anonymatch.cli.screens import elements
 from anonymatch.cli.screens.rings import ring_lines
 from anonymatch.cli.words import option
+from anonymatch.mixes import MessageAudit
+from anonymatch.rings import RingAudit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,8 +55,9 @@ def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rendera
     screen += ring_lines(audit)
     screen += _worst(audit)
     screen += _attack(audit)
-    if audit.score is not None:
-        screen.append(elements.paragraph(_score(audit.score, rings=audit.rings is not None)))
+    if isinstance(audit, ScoredAudit) and audit.score is not None:
+        rings = isinstance(audit, RingAudit)
+        screen.append(elements.paragraph(_score(audit.score, rings=rings)))
     for note in audit.notes:
         screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
     screen.append(elements.paragraph(" ".join(audit.caveats)))
@@ -202,13 +207,15 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
         reached = "" if text is None else f"; {text.span} of it is reached"
         meaning = f"joint bits per {nouns.user}, given the number of candidates of each{reached}"
         lines.append(("at most", numbers.in_bits(numbers.amount(audit.bound)), meaning))
-    design = audit.best_design
+    design = audit.best_design if isinstance(audit, ExposedAudit) else None
     if design is not None:
         joint = numbers.amount(design.log2 / max(design.users, 1))
         meaning = (
             f"joint bits per {nouns.user} with the same number of {nouns.users} and candidates"
         )
         lines.append(("best design", numbers.in_bits(joint), meaning))
+    if not isinstance(audit, MessageAudit):
+        return lines
     for title, entropy in audit.same_delay:
         assert audit.same_delay_seconds is not None
         delay = numbers.amount(audit.same_delay_seconds)
@@ -220,18 +227,19 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
 def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """What no mix exceeds, and the share of it that is reached."""
     lines = _line(audit, figure)
-    if audit.ceiling is None or not audit.ceiling.value or not lines:
+    ceiling = audit.ceiling if isinstance(audit, MessageAudit) else None
+    if ceiling is None or not ceiling.value or not lines:
         return lines
     title, value, meaning = lines[0]
     users = audit.answers.users
-    if audit.entropy.value > audit.ceiling.value and users.weights is None:
+    if audit.entropy.value > ceiling.value and users.weights is None:
         # The mean leaves out messages near the ends of the log, and the ceiling has them.
         mean = float(users.shannon.value[~users.censored].mean())
-        share = numbers.percent(min(1.0, mean / audit.ceiling.value))
+        share = numbers.percent(min(1.0, mean / ceiling.value))
         many = audit.observation.nouns.users
         whole = f"with the {many} near the ends of the log, {share} of it is reached"
         return [(title, value, f"{meaning}; {whole}")]
-    share = numbers.percent(min(1.0, audit.entropy.value / audit.ceiling.value))
+    share = numbers.percent(min(1.0, audit.entropy.value / ceiling.value))
     return [(title, value, f"{meaning}; {share} of it is reached")]
 
 
@@ -241,7 +249,8 @@ def _candidates(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
 
 
 def _lost(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
-    return _line(audit, figure) if audit.cost.lost and audit.unreleased is None else []
+    some = isinstance(audit, MessageAudit) and audit.cost.lost
+    return _line(audit, figure) if some else []
 
 
 _LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[elements.Line]]] = {
@@ -263,7 +272,7 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
         return []
     probability = "if departed" if audit.departures_are_open else "probability"
     table = elements.columns(
-        "user" if audit.rings is None else audit.observation.nouns.user,
+        audit.observation.nouns.user if isinstance(audit, RingAudit) else "user",
         "best guess",
         "why",
         right=(probability, "set size"),
@@ -301,6 +310,8 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
     taken = interval_text(step.lost_bits, "bits")
     line = f"Attack: exposing {text.name(step.target)} removes {taken} of {_bits_of_all(audit)}"
     line += ", on average over all matchings."
+    if not isinstance(audit, ExposedAudit):
+        return [elements.paragraph(line)]
     steps = audit.campaign.steps
     if steps:
         last = steps[-1]

@@ -22,10 +22,9 @@ __all__ = ["first_screen", "generalised_screen", "release_screen"]
 _SHOWN = 12  # classes of rows that change
 
 
-def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
+def release_screen(audit: am.TableAudit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
     """Who is at risk and why, every notion by its name, and what the release is still worth."""
-    table = audit.table
-    assert table is not None
+    table = audit.findings
     people, rows = audit.n_users, table.release.n_rows
     size = f"{numbers.plural(people, 'person', 'people')}, {numbers.plural(rows, 'row')}"
     screen: list[RenderableType] = [

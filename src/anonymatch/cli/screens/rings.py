@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
 from anonymatch.cli.screens import elements
+from anonymatch.rings import RingAudit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,11 +20,10 @@ _LISTED = 20
 
 
 def ring_lines(audit: am.Audit) -> list[RenderableType]:
-    """Nothing of anything but rings."""
-    rings = audit.rings
-    if rings is None:
+    """Lines about rings; none for other problems."""
+    if not isinstance(audit, RingAudit):
         return []
-    return [*_certain(rings), *_periods(rings)]
+    return [*_certain(audit.rings), *_periods(audit.rings)]
 
 
 def _certain(rings: RingFigures) -> list[RenderableType]:

@@ -13,7 +13,9 @@ import numpy as np
 from anonymatch._native import version
 from anonymatch.audits import Audit, Gate, attacker_sentence
 from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.disclosure import Disclosure
 from anonymatch.graph import Graph
+from anonymatch.mixes import MixAudit
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.drawings.matrices import density, heat, matrix
 from anonymatch.reporting.drawings.svg import LARGEST
@@ -37,6 +39,8 @@ from anonymatch.reporting.html.user_table import (
 )
 from anonymatch.reporting.html.verdicts import verdict
 from anonymatch.reporting.paper_panels import Panel
+from anonymatch.rings import RingAudit
+from anonymatch.tables import TableAudit
 
 __all__ = [
     "AUDIT_SECTIONS",
@@ -96,7 +100,7 @@ def audit_html(
     >>> "<h1>Audit of graph</h1>" in text, "anonymatch audit seen.csv" in text
     (True, True)
     """
-    if audit.table is not None and sections is None:
+    if isinstance(audit, TableAudit) and sections is None:
         return release_html(audit, gates=gates, command=command, script=script(), style=style())
     made = audit_sections(audit, gates=gates, command=command, sections=sections)
     return document(f"Audit of {audit.name}", lead=_lead(audit), sections=made, script=script())
@@ -117,7 +121,7 @@ def audit_sections(
     >>> [section.anchor for section in audit_sections(am.audit(am.complete(4)))][:4]
     ['verdict', 'figures', 'spread', 'users']
     """
-    if audit.table is not None and sections is None:
+    if isinstance(audit, TableAudit) and sections is None:
         return release_sections(audit, gates=gates, command=command, style=style())
     report = AuditReport(audit=audit, gates=gates, command=command)
     made = (section(report) for section in (AUDIT_SECTIONS if sections is None else sections))
@@ -188,7 +192,7 @@ def _picture(audit: Audit) -> Section | None:
 def _graph(audit: Audit, graph: Graph) -> Panel:
     """Cells for few users, blocks for few edges, shades for any number."""
     words, title = audit.observation.nouns, "Who may have done what"
-    if audit.rings is not None:
+    if isinstance(audit, RingAudit):
         title = "Which input may spend which output"
     if max(graph.n_users, graph.n_behaviours) <= LARGEST:
         sure = _certain(audit)
@@ -339,6 +343,10 @@ def _estimated(audit: Audit) -> str:
     return "some known as proven intervals only"
 
 
+def _disclosure(audit: Audit) -> Disclosure | None:
+    return audit.disclosure if isinstance(audit, MixAudit) else None
+
+
 AUDIT_SECTIONS: tuple[AuditSection, ...] = (
     lambda report: _verdict(report.audit, report.gates),
     lambda report: _key_figures(report.audit),
@@ -347,7 +355,7 @@ AUDIT_SECTIONS: tuple[AuditSection, ...] = (
     lambda report: _users(report.audit),
     lambda report: time_section(report.audit),
     lambda report: _picture(report.audit),
-    lambda report: decay_section(report.audit.disclosure),
+    lambda report: decay_section(_disclosure(report.audit)),
     lambda report: attack_section(report.audit),
     lambda report: cost_section(report.audit),
     lambda report: truth_section(report.audit),

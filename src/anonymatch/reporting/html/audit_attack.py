@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of, figure_text
+from anonymatch.audits import FIGURES, Audit, CampaignStep, ExposedAudit, confidence_of, figure_text
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, plural, shown
 from anonymatch.base.text import label
@@ -25,6 +25,8 @@ def attack_section(audit: Audit) -> Section:
     True
     """
     before = [_one_step(audit)]
+    if not isinstance(audit, ExposedAudit):
+        return panel_section("attack", "Under attack", before=before)
     steps = audit.campaign.steps
     if not steps:
         before.append(f"There is no series of exposures: {audit.campaign.reason}.")
@@ -77,7 +79,7 @@ def _one_step(audit: Audit) -> str:
     )
 
 
-def _campaign(audit: Audit) -> str:
+def _campaign(audit: ExposedAudit) -> str:
     campaign = audit.campaign
     along = (
         "the truth in the log"
@@ -90,7 +92,7 @@ def _campaign(audit: Audit) -> str:
     )
 
 
-def _curve(audit: Audit) -> Panel:
+def _curve(audit: ExposedAudit) -> Panel:
     steps, total = audit.campaign.steps, _bits(audit)
     left = steps[-1].bits_left
     exposed = plural(len(steps), audit.observation.nouns.user)

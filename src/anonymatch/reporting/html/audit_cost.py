@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from anonymatch.audits import FIGURES, Audit, FigureText, confidence_of, figure_text
+from anonymatch.audits import FIGURES, Audit, ExposedAudit, FigureText, confidence_of, figure_text
 from anonymatch.base.numbers import amount, in_bits, percent
+from anonymatch.mixes import MessageAudit
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.html.document import Section, panel_section, with_hint
 from anonymatch.reporting.html.tables import Cell, HtmlTable
@@ -36,9 +37,11 @@ def cost_section(audit: Audit) -> Section:
     (True, True)
     """
     title = "Cost against anonymity"
-    delays = [(_as_long(audit), _mixes(audit))] if audit.same_delay else []
+    delays = []
+    if isinstance(audit, MessageAudit) and audit.same_delay:
+        delays = [(_as_long(audit), _mixes(audit))]
     latency = [_latency(audit)] if "latency" in audit.charts else []
-    if "cost" not in audit.charts:
+    if "cost" not in audit.charts or not isinstance(audit, ExposedAudit):
         before = [_incomparable(audit)]
         return panel_section("cost", title, latency, before=before, tables=delays)
     designs = [("Best designs at the same cost", _designs(audit))] if audit.designs else []
@@ -71,7 +74,7 @@ def _incomparable(audit: Audit) -> str:
     )
 
 
-def _own(audit: Audit) -> str:
+def _own(audit: ExposedAudit) -> str:
     words = audit.observation.nouns
     own = _own_figure(audit, "bits")
     text = (
@@ -110,7 +113,7 @@ def _latency(audit: Audit) -> Panel:
     )
 
 
-def _designs(audit: Audit) -> HtmlTable:
+def _designs(audit: ExposedAudit) -> HtmlTable:
     heads = (
         Cell("chosen for", False),
         Cell(f"joint bits per {audit.observation.nouns.user}", True),
@@ -121,7 +124,7 @@ def _designs(audit: Audit) -> HtmlTable:
     return HtmlTable(heads, tuple(_row(design) for design in audit.designs), "")
 
 
-def _mixes(audit: Audit) -> HtmlTable:
+def _mixes(audit: MessageAudit) -> HtmlTable:
     """Closed forms for messages that come in at random, as many a second as here."""
     own = ("this system", _own_figure(audit, "entropy").short)
     others = ((title, in_bits(amount(bits))) for title, bits in audit.same_delay)
@@ -129,7 +132,7 @@ def _mixes(audit: Audit) -> HtmlTable:
     return HtmlTable((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
 
 
-def _as_long(audit: Audit) -> str:
+def _as_long(audit: MessageAudit) -> str:
     """Both delays where they differ."""
     own, theirs = audit.cost.mean_delay, audit.same_delay_seconds
     assert own is not None

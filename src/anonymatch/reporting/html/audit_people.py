@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anonymatch.audits import Audit, figure_text
 from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.mixes import MessageAudit, MixAudit
 from anonymatch.reporting.html.document import Section, panel_section
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import name_cell, number_cell, unless_exact, users_sure
@@ -33,7 +34,7 @@ def people_section(audit: Audit) -> Section | None:
     >>> people_section(am.audit(am.complete(3))) is None
     True
     """
-    if audit.people is None:
+    if not isinstance(audit, MessageAudit) or audit.people is None:
         return None
     columns = [name for name in _COLUMNS if name in audit.people.columns]
     rows = audit.people.select(columns).head(_ROWS).rows()
@@ -58,7 +59,7 @@ def people_section(audit: Audit) -> Section | None:
 
 def _bits(audit: Audit) -> list[str]:
     """Doubt about people, which is never more than doubt about messages."""
-    if audit.people_bits is None:
+    if not isinstance(audit, MixAudit) or audit.people_bits is None:
         return []
     people, messages = (
         figure_text(figure, "", confidence=audit.confidence, seed=audit.seed)

@@ -9,6 +9,7 @@ from anonymatch.reporting.html.document import Section, panel_section
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import name_cell, number_cell
 from anonymatch.reporting.paper_panels import Panel
+from anonymatch.rings import RingAudit
 
 __all__ = ["rings_section"]
 
@@ -24,9 +25,9 @@ def rings_section(audit: Audit) -> Section | None:
     >>> rings_section(am.audit(am.complete(3))) is None
     True
     """
-    rings = audit.rings
-    if rings is None:
+    if not isinstance(audit, RingAudit):
         return None
+    rings = audit.rings
     tables = [(f"By {rings.unit}", _by_time(rings))] if rings.periods else []
     if rings.certain:
         tables.append(("Certain spends", _certain(rings)))

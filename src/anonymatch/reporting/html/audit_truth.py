@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymatch.audits import Audit, Score
+from anonymatch.audits import Audit, Score, ScoredAudit
 from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.html.document import Section, panel_section
@@ -22,7 +22,8 @@ def truth_section(audit: Audit) -> Section:
     >>> "knows no truth" in truth_section(am.audit(am.complete(3))).body
     True
     """
-    title, score = "Against the truth", audit.score
+    title = "Against the truth"
+    score = audit.score if isinstance(audit, ScoredAudit) else None
     if score is None:
         known = audit.observation.truth is not None
         reason = (

@@ -42,7 +42,7 @@ def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     return tuple(
         _card(audit, each)
         for each in shown_figures(Show.HTML, *groups)
-        if not each.only_if_known or each.value(audit) is not None
+        if isinstance(audit, each.of) and (not each.only_if_known or each.value(audit) is not None)
     )
 
 
@@ -53,12 +53,10 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     --------
     >>> import anonymatch as am
     >>> [card.text.value for card in cost_figures(am.audit(am.complete(4)))]
-    ['4', '–', '–', '–', '0']
+    ['4']
     """
     figures = shown_figures(Show.HTML, "cost")
-    if audit.rings is not None:  # nothing is held back, covered or lost
-        figures = tuple(each for each in figures if each.key == "candidates")
-    return tuple(_card(audit, each) for each in figures)
+    return tuple(_card(audit, each) for each in figures if isinstance(audit, each.of))
 
 
 def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:

@@ -16,7 +16,7 @@ from anonymatch.reporting.html.user_table import name_cell, number_cell
 from anonymatch.reporting.html.verdicts import verdict
 from anonymatch.reporting.paper_panels import Panel
 from anonymatch.running import Budget
-from anonymatch.tables import NOTION_KINDS, Generalised, TableFindings, generalise
+from anonymatch.tables import NOTION_KINDS, Generalised, TableAudit, TableFindings, generalise
 
 __all__ = ["release_html", "release_sections"]
 
@@ -28,7 +28,7 @@ _SECONDS = 5.0  # that this may take
 
 
 def release_html(
-    audit: Audit,
+    audit: TableAudit,
     *,
     gates: Sequence[Gate] = (),
     command: str | None = None,
@@ -36,8 +36,7 @@ def release_html(
     style: str = "",
 ) -> str:
     """What an audit of a released table says, in the words of those who answer for it."""
-    table = audit.table
-    assert table is not None
+    table = audit.findings
     rows = plural(table.release.n_rows, "row")
     return document(
         f"Release {audit.name}",
@@ -48,11 +47,10 @@ def release_html(
 
 
 def release_sections(
-    audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None, style: str = ""
+    audit: TableAudit, *, gates: Sequence[Gate] = (), command: str | None = None, style: str = ""
 ) -> tuple[Section, ...]:
     """The sections of that page, in their order."""
-    table = audit.table
-    assert table is not None
+    table = audit.findings
     return (
         _verdict(audit, table, gates, style),
         _notions(table),

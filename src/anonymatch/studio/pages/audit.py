@@ -12,7 +12,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit
+from anonymatch.audits import Audit, ExposedAudit
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS, plain_table
@@ -60,6 +60,7 @@ from anonymatch.studio.widgets import (
     select,
     text,
 )
+from anonymatch.tables import TableAudit
 
 __all__ = ["show"]
 
@@ -427,7 +428,7 @@ class _AuditPage:
     def _find(self, inquiry: AuditRequest, progress: Progress) -> _Result:
         """The audit with its designs, which are searched for when they are first looked at."""
         audit = self.studio.audits.find(inquiry, progress)
-        if audit.table is None:
+        if isinstance(audit, ExposedAudit):
             _ = audit.designs
         return _Result(audit=audit, sections=audit_sections(audit, command=inquiry.command()))
 
@@ -453,13 +454,14 @@ class _AuditPage:
         with box("div", "row"):
             button("Save the report", self._save_report, "main")
             button(f"Save all {words.users} as CSV", partial(_save_users, audit))
-            if attackable(audit) and audit.table is None:
+            of_table = isinstance(audit, TableAudit)
+            if attackable(audit) and not of_table:
                 link(
                     "Attack it step by step", address("/attack", **self.options.values()), "button"
                 )
-            if audit.table is None and (self.options.file is not None or self.options.example):
+            if not of_table and (self.options.file is not None or self.options.example):
                 link("Compare it with others", self._compare(), "button")
-        first = _before_people(sections) if audit.table is not None else _until_spread(sections)
+        first = _before_people(sections) if of_table else _until_spread(sections)
         with box("div", "sections"):
             _put(sections[1:first])
         marking = self._marking(audit)
@@ -482,7 +484,7 @@ class _AuditPage:
 
     def _marking(self, audit: Audit) -> Marking | None:
         """Who is marked on the chart of entropies, where the report has one."""
-        if not audit.n_counted or audit.table is not None:
+        if not audit.n_counted or isinstance(audit, TableAudit):
             return None
         marking = Marking(
             audit, self.options.marked, changed=self._marked, attack=self._attack_marked
@@ -574,4 +576,4 @@ def _formats() -> str:
 
 
 def _save_users(audit: Audit) -> None:
-    save(plain_table(audit.users).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")
+    save(plain_table(audit.frame).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")

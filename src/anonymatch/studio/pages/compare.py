@@ -15,6 +15,7 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit, Comparison, compare, comparison_charts, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
+from anonymatch.mixes import MessageAudit
 from anonymatch.reporting import comparison_html
 from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
@@ -300,13 +301,14 @@ def _names(inquiries: Sequence[AuditRequest]) -> list[str]:
 
 
 def _priced(name: str, audit: Audit) -> PricedSystem:
+    cost = audit.cost if isinstance(audit, MessageAudit) else None
     return PricedSystem(
         name=name,
         bits=audit.entropy.value,
         low=audit.entropy.low,
         high=audit.entropy.high,
-        delay=audit.cost.mean_delay,
-        bandwidth=audit.cost.packets,
+        delay=None if cost is None else cost.mean_delay,
+        bandwidth=None if cost is None else cost.packets,
         every=bits_of(audit)[audit.answers.users.counted],
     )
 

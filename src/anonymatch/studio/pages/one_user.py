@@ -10,10 +10,12 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, shown
 from anonymatch.base.text import label
 from anonymatch.reporting import bipartite
+from anonymatch.rings import RingAudit
 from anonymatch.studio.charts import bar_chart
 from anonymatch.studio.panel import bits_text
 from anonymatch.studio.request import Why, why
 from anonymatch.studio.widgets import box, chart, drawn_chart, figure, heading, table, text, tiles
+from anonymatch.tables import TableAudit
 
 __all__ = ["ask", "show_answer"]
 
@@ -117,9 +119,9 @@ def _scores(audit: Audit, answer: Why) -> list[tuple[str, str, str]]:
 def _asked(audit: Audit, answer: Why) -> str:
     """What probabilities of one user are about."""
     who = label(answer.user)
-    if audit.table is not None:
+    if isinstance(audit, TableAudit):
         return f"Which row is that of {who}"
-    if audit.rings is not None:
+    if isinstance(audit, RingAudit):
         return f"Which output {who} spends"
     return f"What {who} may have done"
 
