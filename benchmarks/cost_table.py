@@ -16,7 +16,7 @@ import numpy as np
 import anonymatch as am
 from anonymatch.base.numbers import cost_in_words, time_in_words
 from anonymatch.counting.blocks.block_classes import reduce
-from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Context, Option
 from anonymatch.counting.planning.choose import choose
 from anonymatch.running.budget import Budget, Execution
 

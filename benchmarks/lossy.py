@@ -11,9 +11,9 @@ import numpy.typing as npt
 from tests.measures.passages.explanations import explained
 
 import anonymatch as am
-from anonymatch.mixes.solvers.hidden.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.hops.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.hops.phase_chain import phase_figures
 from anonymatch.mixes.solvers.links import Channel, LinkFigures
-from anonymatch.mixes.solvers.phases.phase_chain import phase_figures
 from anonymatch.running.budget import Budget
 from benchmarks.report import Line, Size, faster, plain, under
 from benchmarks.timing import race

@@ -16,9 +16,9 @@ from anonymatch._native import (
     network_forward,
     network_inside,
 )
-from anonymatch.planning.outcome import Outcome, outcome_of
-from anonymatch.planning.simulation import Effort, Scenario, replicate
+from anonymatch.planning.simulation import Outcome, Scenario, outcome_of, replicate
 from anonymatch.planning.strategies import FAMILIES
+from anonymatch.planning.tuning import Effort
 from benchmarks.report import Line, Size, plain, under
 
 __all__ = ["lines"]

@@ -13,7 +13,7 @@ import pytest
 from anonymatch.counting.approximate.bridge import t_quantile
 from anonymatch.counting.measures.averages import SAMPLED, drawn_quantile
 from anonymatch.disclosure.posterior import share_of
-from anonymatch.planning.outcome import CONFIDENCE, _mean, _quantile_ends, _share_ends
+from anonymatch.planning.simulation import CONFIDENCE, _mean, _quantile_ends, _share_ends
 
 
 def binomial(hits: int, number: int, share: float) -> float:

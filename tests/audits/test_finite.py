@@ -13,7 +13,7 @@ import pytest
 import anonymatch as am
 from anonymatch.base.interval import Interval
 from anonymatch.mixes.formats.message_files import write_messages
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 FIGURES = ("bits", "degree", "below")
 

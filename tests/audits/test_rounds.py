@@ -36,7 +36,7 @@ def test_a_log_with_rounds_shows_how_long_anonymity_lasts(tmp_path: Path) -> Non
     assert audit.disclosure is not None
     assert audit.disclosure.half_life is not None
     assert not any("ignored columns" in note for note in audit.notes)
-    assert "How it falls with the rounds" in audit_html(audit)
+    assert "Anonymity by rounds seen" in audit_html(audit)
     [gate] = am.check_gates(audit, {"half_life": 1000})
     assert not gate.reached
 
@@ -46,7 +46,7 @@ def test_a_log_without_rounds_has_no_half_life(tmp_path: Path) -> None:
     audit = am.audit(log_with_rounds(tmp_path, rounds=False), law="threshold:4")
 
     assert audit.disclosure is None
-    assert "How it falls with the rounds" not in audit_html(audit)
+    assert "Anonymity by rounds seen" not in audit_html(audit)
 
 
 @pytest.mark.slow

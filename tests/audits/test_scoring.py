@@ -24,8 +24,8 @@ from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observing import observe
 from anonymatch.mixes.solvers.exponential import passage_asked
 from anonymatch.mixes.solvers.flushes.flush_chain import flush_pairs
-from anonymatch.mixes.solvers.phases.phase_chain import phase_pairs
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.solvers.hops.phase_chain import phase_pairs
+from anonymatch.mixes.synthetic import synthesize
 from anonymatch.running import Budget
 
 LAWS_WITH_LOSSES = ("exponential:5", "erlang:2,2", "timed:6", "pool:4,3", "binomial:6,0.5")

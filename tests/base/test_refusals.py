@@ -13,7 +13,7 @@ import anonymatch as am
 from anonymatch import cli
 from anonymatch.base.text import Argument
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Context, Option
 from anonymatch.counting.exact import EXACT, Method
 
 HARD = am.random_regular(26, 8, seed=1)

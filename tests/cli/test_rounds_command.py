@@ -70,11 +70,11 @@ def test_the_screen_begins_with_the_half_life(capsys: pytest.CaptureFixture[str]
         "rounds.csv: 60 rounds, 16 users, 12 behaviours, 360 messages",
         "The half-life is about",
         "rounds seen",
-        "Who falls first:",
+        "Shortest half-life first:",
         "has few friends",
-        "Who writes to whom",
+        "The likeliest pairs",
         "Against the known links",
-        "By gibbs",
+        "Method gibbs",
         "Prior of profiles: Dirichlet",
     )
     places = [words(out).find(part) for part in parts]
@@ -168,7 +168,7 @@ def test_a_prior_that_is_told_is_kept(capsys: pytest.CaptureFixture[str], log: P
     record = answer(capsys, log, *QUICK, "--alpha", 0.5)
 
     assert record["strength"] == pytest.approx(0.5 * record["n_behaviours"])
-    assert "alpha 0.5 a behaviour, as told by --alpha" in words(
+    assert "alpha 0.5 per behaviour, set with --alpha" in words(
         run(capsys, "rounds", log, *QUICK, "--alpha", 0.5)[1]
     )
 
@@ -202,7 +202,7 @@ def test_every_method_tells_who_writes_to_whom(
     assert (record["believed"] is not None) == (method == "gibbs")
     assert (record["half_life"] is not None) == (method == "gibbs")
     _, out, _ = run(capsys, "rounds", log, *QUICK, "--method", method)
-    assert f"By {method}:" in out
+    assert f"Method {method}:" in out
     assert ("no half-life" in words(out)) == (method != "gibbs")
 
 
@@ -255,7 +255,7 @@ def test_presence_is_a_method_of_its_own(
     assert record == answer(capsys, path, "--method", "presence")
     assert [(pair["user"], pair["probability"]) for pair in record["profiles"]] == [("q", 1.0)]
     assert record["notes"] == []  # more are online than act, and nothing was lost
-    assert "Who owns which pseudonym:" in run(capsys, "rounds", path, "--presence")[1]
+    assert "The likeliest pairs:" in run(capsys, "rounds", path, "--presence")[1]
 
 
 def test_pseudonyms_that_nobody_can_own_are_left_out(

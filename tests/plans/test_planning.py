@@ -22,9 +22,16 @@ from anonymatch.planning import (
     width_in_words,
 )
 from anonymatch.planning.emit import client_stream
-from anonymatch.planning.outcome import Outcome, outcome_of
-from anonymatch.planning.simulation import Effort, Scenario, _routes, replicate, seconds_of
+from anonymatch.planning.simulation import (
+    Outcome,
+    Scenario,
+    _routes,
+    outcome_of,
+    replicate,
+    seconds_of,
+)
 from anonymatch.planning.strategies import FAMILIES
+from anonymatch.planning.tuning import Effort
 
 
 def scenario(

@@ -12,8 +12,7 @@ import anonymatch as am
 from anonymatch.counting.reference import permanent
 from anonymatch.mixes.formats.relays import path_counts
 from anonymatch.reporting.drawings.svg import Picture
-from anonymatch.reporting.paper_figures import paper_figure, paper_figures
-from anonymatch.reporting.paper_panels import paths_from
+from anonymatch.reporting.paper_figures import paper_figure, paper_figures, paths_from
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -16,7 +16,7 @@ from anonymatch.mixes.closed_forms import exponential_mix_count
 from anonymatch.mixes.laws import Exponential
 from anonymatch.mixes.logs.log_graph import exponential_graph
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 
 @given(st.integers(1, 9), st.integers(0, 10_000))

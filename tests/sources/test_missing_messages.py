@@ -10,7 +10,7 @@ from tests.sources.test_observing import graph_of, log_of
 
 from anonymatch.base.errors import InputError
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 
 def test_messages_still_inside_at_the_end_have_a_place() -> None:

@@ -19,7 +19,7 @@ from anonymatch.mixes.logs.log_graph import passage_graph
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 TIMES = st.lists(st.integers(0, 12), min_size=1, max_size=6)
 

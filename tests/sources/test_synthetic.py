@@ -13,7 +13,7 @@ from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observing import observe
 from anonymatch.mixes.solvers.flushes.flush_chain import Dummies, flush_pairs
 from anonymatch.mixes.solvers.links import Channel
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 LAWS = [
     *map(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from itertools import permutations
 from pathlib import Path
 
@@ -14,12 +13,10 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.counting.reference import matchings
 from anonymatch.mixes import ReadOptions
-from anonymatch.mixes.closed_forms import batch_bits_per_message, exponential_bits_per_message
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
-from anonymatch.studio.comparisons import contenders, edges_for
+from anonymatch.studio.pages.design import contenders, edges_for
 from anonymatch.studio.request import FIELDS, AuditRequest, Audits, Looks, as_field, why
-from anonymatch.studio.systems import SYSTEMS, timed_bits_per_message
 from anonymatch.studio.uploads import Store
 
 
@@ -63,57 +60,6 @@ def test_many_users_are_compared_without_their_graphs() -> None:
 @pytest.mark.parametrize("candidates", [0.2, 1.0, 2.4, 99.0])
 def test_edges_for_stay_in_range(candidates: float) -> None:
     assert 7 <= edges_for(7, candidates) <= 49
-
-
-@pytest.mark.parametrize("key", SYSTEMS)
-def test_the_choice_lies_on_a_line_of_the_front(key: str) -> None:
-    system = SYSTEMS[key]
-    figures = system.outcome({knob.key: knob.usual for knob in system.knobs})
-
-    near = min(
-        abs(x - figures.cost) + abs(y - figures.bits)
-        for line in figures.front
-        for x, y in zip(line.x, line.y, strict=True)
-    )
-
-    assert near < 0.06
-
-
-@pytest.mark.parametrize("key", SYSTEMS)
-def test_more_cost_gives_more_doubt(key: str) -> None:
-    system = SYSTEMS[key]
-    figures = system.outcome({knob.key: knob.usual for knob in system.knobs})
-
-    for line in figures.front:
-        assert all(b >= a - 1e-9 for a, b in zip(line.y, line.y[1:], strict=False))
-
-
-def test_every_knob_can_be_turned_to_its_ends() -> None:
-    for system in SYSTEMS.values():
-        for end in ("least", "most"):
-            figures = system.outcome({knob.key: getattr(knob, end) for knob in system.knobs})
-            assert math.isfinite(figures.bits)
-
-
-def test_timed_bits_agree_with_drawn_rounds() -> None:
-    draws = random.Random(1)
-    bits = messages = 0.0
-    for _ in range(40_000):
-        inside = sum(1 for _ in _poisson(draws, 3.0))
-        if inside:
-            bits += inside * batch_bits_per_message(inside)
-            messages += inside
-
-    assert timed_bits_per_message(3.0) == pytest.approx(bits / messages, abs=0.02)
-    assert timed_bits_per_message(3.0) < exponential_bits_per_message(3.0)
-
-
-def _poisson(draws: random.Random, mean: float) -> list[float]:
-    times, now = [], draws.expovariate(1.0)
-    while now < mean:
-        times.append(now)
-        now += draws.expovariate(1.0)
-    return times
 
 
 @pytest.mark.parametrize("key", GRAPHS)

@@ -369,3 +369,20 @@ def test_steps_to_improve_do_not_depend_on_the_clock(
 
     assert [step.after for step in again.steps] == [step.after for step in first.steps]
     assert again.to_dict() == first.to_dict()
+
+
+def test_improve_of_many_different_ranges_keeps_to_its_budget(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    number = 300
+    ages, starts, widths = (rng.integers(*ends, number) for ends in ((18, 80), (0, 15), (15, 30)))
+    result = audit(
+        tmp_path,
+        {"name": [f"p{k}" for k in range(number)], "age": ages},
+        {"age": [f"{low}-{high}" for low, high in zip(ages - starts, ages + widths, strict=True)]},
+        budget=0.5,
+    )
+    release = result.observation.release
+    assert release is not None
+
+    assert not generalise(release, {"k-anonymity": 4}, budget=Budget.of(0.1)).reached
+    assert generalise(release, {"k-anonymity": 4}, budget=Budget.of(30)).reached

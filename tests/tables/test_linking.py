@@ -13,6 +13,8 @@ from scipy.special import gammaln
 import anonymatch as am
 from anonymatch.running import Budget
 from anonymatch.tables import Links, Release, block_solutions, chain, link
+from anonymatch.tables.chain import chain_shares
+from anonymatch.tables.flows import largest_flow
 
 
 def release(fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]) -> Release:
@@ -266,3 +268,22 @@ def test_work_beyond_the_budget_or_the_memory_is_refused() -> None:
     assert less.method == "Sinkhorn scaling"
     assert less.low.max() == 0.0
     assert (less.high > 2 * less.share).mean() > 0.9
+
+
+def test_chains_that_have_not_converged_give_no_probabilities() -> None:
+    n, width = 1000, 100
+    pairs = [
+        (i, j) for i in range(n) for j in range(max(0, i - width), min(n, i + width + 1))
+    ]  # each person fits about 200 rows, so that every probability is near 0.005
+    kinds, classes = np.array(pairs).T
+    one = np.ones(n, dtype=np.int64)
+    starts = (
+        largest_flow(kinds, classes, one, one)[1],
+        largest_flow(n - 1 - kinds, n - 1 - classes, one, one)[1],
+    )
+
+    assert chain_shares(kinds, classes, one, starts, seconds=0.9, seed=1) is None
+    drawn = chain_shares(kinds, classes, one, starts, seconds=6.0, seed=1)
+    assert drawn is not None
+    share, error = drawn
+    assert np.all(share - 4 * error <= 0.02)

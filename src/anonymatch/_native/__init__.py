@@ -1,6 +1,6 @@
 """The only importer of the compiled kernels: checks going in, Python values coming out.
 
-A file a family of kernels, named as in ``cpp/kernels``.
+One file per group of kernel families; the families are the folders of ``cpp/kernels``.
 """
 
 from anonymatch.base.lazy import public_names

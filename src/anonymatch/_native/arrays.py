@@ -79,6 +79,11 @@ def cancel_byte(byte: bytearray | None) -> npt.NDArray[np.uint8]:
     return np.frombuffer(bytearray() if byte is None else byte, dtype=np.uint8)
 
 
+def sorted_rows(block: Rows) -> tuple[int, Ints, Ints]:
+    """The number of behaviours, and the rows, as kernels take them."""
+    return block.n_behaviours, ints(block.indptr), ints(block.indices)
+
+
 def square(block: Rows) -> tuple[Ints, Ints, Floats]:
     """The rows of a square block; ValueError for any other."""
     if block.n_users != block.n_behaviours or block.n_users < 1:

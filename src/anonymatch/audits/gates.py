@@ -294,6 +294,6 @@ def _half_life(disclosure: Disclosure) -> tuple[Interval, float | None]:
     """At least the rounds of a log that is too short; and the gap, if too wide to judge."""
     from anonymatch.disclosure import OPEN_GAP, half_life_figure
 
-    figure, _ = half_life_figure(disclosure)
+    figure = half_life_figure(disclosure).value
     gap = disclosure.gap or 0.0
     return figure or _UNKNOWN, gap if gap > OPEN_GAP else None

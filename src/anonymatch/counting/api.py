@@ -25,8 +25,6 @@ from anonymatch.counting.results import Count, Factor, Objects, Plan, Posterior,
 from anonymatch.graph import Graph, check_graph, require_matching, witness
 from anonymatch.running import Budget, Progress, check_executor, tells_misfits
 
-__all__ = ["Total", "count", "known_posterior", "plan_posterior", "posterior"]
-
 
 @tells_misfits
 def count(

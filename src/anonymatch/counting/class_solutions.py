@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.blocks.block_classes import BlockClass
-from anonymatch.counting.blocks.offer import Option
-from anonymatch.counting.blocks.solution import shares
+from anonymatch.counting.blocks.solution import Option, shares
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.integers import words_for
@@ -23,8 +22,6 @@ from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import log_of
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
-
-__all__ = ["ClassSolution", "SolutionCost", "solve_classes"]
 
 Floats = npt.NDArray[np.float64]
 

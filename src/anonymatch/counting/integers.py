@@ -17,8 +17,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["chinese", "combine", "is_prime", "primes", "primes_below", "residues", "words_for"]
-
 
 def product(values: Sequence[int]) -> int:
     """Product by halves, so that the large multiplications are between equals.
@@ -38,24 +36,12 @@ def product(values: Sequence[int]) -> int:
 
 
 def pack(coefficients: Sequence[int], width: int) -> int:
-    """Value of the polynomial at 2^(8 width); every coefficient must lie in [0, 2^(8 width)).
-
-    Examples
-    --------
-    >>> pack([1, 2, 3], 1) == 1 + 2 * 2**8 + 3 * 2**16
-    True
-    """
+    """Value of the polynomial at 2^(8 width); every coefficient must lie in [0, 2^(8 width))."""
     return int.from_bytes(b"".join(c.to_bytes(width, "little") for c in coefficients), "little")
 
 
 def unpack(packed: int, width: int) -> list[int]:
-    """Coefficients of a packed polynomial, without leading zeros.
-
-    Examples
-    --------
-    >>> unpack(pack([1, 2, 3], 1), 1)
-    [1, 2, 3]
-    """
+    """Coefficients of a packed polynomial, without leading zeros."""
     length = -(-packed.bit_length() // (8 * width))
     raw = packed.to_bytes(length * width, "little")
     return [int.from_bytes(raw[k : k + width], "little") for k in range(0, len(raw), width)]
@@ -79,13 +65,7 @@ def multiply(left: Sequence[int], right: Sequence[int]) -> list[int]:
 
 
 def multiply_all(polynomials: Sequence[Sequence[int]]) -> list[int]:
-    """Product of polynomials with non-negative coefficients, by halves.
-
-    Examples
-    --------
-    >>> multiply_all([[1, 1], [1, 1], [1, 1]]), multiply_all([])
-    ([1, 3, 3, 1], [1])
-    """
+    """Product of polynomials with non-negative coefficients, by halves."""
     if len(polynomials) <= 1:
         return list(polynomials[0]) if polynomials else [1]
     middle = len(polynomials) // 2
@@ -97,11 +77,6 @@ def power(polynomial: Sequence[int], exponent: int) -> list[int]:
 
     From f (f^m)' = m f' f^m, comparing coefficients (J. C. P. Miller's recurrence): linear in the
     length of the result for a fixed polynomial, and every division is exact.
-
-    Examples
-    --------
-    >>> power([1, 1], 3), power([1, 4, 2], 2)
-    ([1, 3, 3, 1], [1, 8, 20, 16, 4])
     """
     if exponent == 1:
         return list(polynomial)
@@ -115,13 +90,7 @@ def power(polynomial: Sequence[int], exponent: int) -> list[int]:
 
 
 def divide(polynomial: Sequence[int], divisor: Sequence[int]) -> list[int]:
-    """Exact quotient by a divisor whose constant coefficient is 1.
-
-    Examples
-    --------
-    >>> divide([1, 3, 2], [1, 1])
-    [1, 2]
-    """
+    """Exact quotient by a divisor whose constant coefficient is 1."""
     quotient: list[int] = []
     tail = divisor[1:]
     for k in range(len(polynomial) - len(tail)):
@@ -139,13 +108,7 @@ _PRIME_BITS = 62  # every prime used is above 2^62
 
 
 def words_for(bits: float) -> int:
-    """Words whose moduli multiply to more than 2^bits.
-
-    Examples
-    --------
-    >>> words_for(64), words_for(64.1), words_for(127)
-    (1, 2, 3)
-    """
+    """Words whose moduli multiply to more than 2^bits."""
     return 1 + max(0, math.ceil((bits - 64) / _PRIME_BITS))
 
 
@@ -155,13 +118,7 @@ def primes(number: int) -> tuple[int, ...]:
 
 
 def primes_below(bits: int, number: int) -> tuple[int, ...]:
-    """The largest primes below 2^bits, in falling order; ``bits`` at most 64.
-
-    Examples
-    --------
-    >>> primes_below(5, 3)
-    (31, 29, 23)
-    """
+    """The largest primes below 2^bits, in falling order; ``bits`` at most 64."""
     chosen = _falling_primes(bits)
     candidate = chosen[-1] - 2 if chosen else 2**bits - 1
     while len(chosen) < number:
@@ -209,13 +166,7 @@ def residues(values: Objects, words: int) -> Words:
 
 
 def combine(words: Words, number: int) -> list[int]:
-    """Integers below the product of the moduli, from ``number`` words each (Chinese remainders).
-
-    Examples
-    --------
-    >>> combine(residues(np.array([10**25], dtype=object), 2), 2)
-    [10000000000000000000000000]
-    """
+    """Integers below the product of the moduli, from ``number`` words each (Chinese remainders)."""
     if number == 1:
         return [int(word) for word in words]
     weights, modulus = _weights(number)

@@ -25,8 +25,6 @@ from anonymatch.counting.planning.choose import minors_at_once
 from anonymatch.graph import Graph, check_graph
 from anonymatch.running import Budget, Execution, Progress, check_executor, tells_misfits
 
-__all__ = ["gains", "minors", "minors_at_once_seconds"]
-
 _MOST_PAIRS = 4_000_000  # Python integers that a matrix may hold
 
 

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = [
-    "ApproximateNote",
-    "Count",
-    "EdgeCounts",
-    "Factor",
-    "Plan",
-    "Posterior",
-    "Step",
-    "log_of",
-    "power_product",
-]
-
 _LN2 = math.log(2.0)
 
 Factor = tuple[Callable[[], int | Fraction], int]

@@ -28,8 +28,6 @@ from anonymatch.counting.results import ApproximateNote
 from anonymatch.graph import Graph, check_graph, check_memory, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
-__all__ = ["sample"]
-
 Matchings = npt.NDArray[np.int32]
 
 

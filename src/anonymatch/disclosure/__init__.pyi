@@ -4,6 +4,8 @@ from anonymatch.disclosure.charts import (
     bits_chart as bits_chart,
     disclosure_charts as disclosure_charts,
     guess_chart as guess_chart,
+    profile_matrix as profile_matrix,
+    true_profiles as true_profiles,
 )
 from anonymatch.disclosure.closed_forms import (
     intersection_candidates as intersection_candidates,
@@ -14,6 +16,7 @@ from anonymatch.disclosure.comparing import (
     ComparedMethod as ComparedMethod,
     MethodComparison as MethodComparison,
     compare_methods as compare_methods,
+    methods_report as methods_report,
 )
 from anonymatch.disclosure.decay import (
     CurvePoint as CurvePoint,
@@ -22,13 +25,6 @@ from anonymatch.disclosure.decay import (
 from anonymatch.disclosure.disclosing import (
     METHODS as METHODS,
     rounds as rounds,
-)
-from anonymatch.disclosure.gates import (
-    ROUND_GATES as ROUND_GATES,
-    RoundGate as RoundGate,
-    check_round_gates as check_round_gates,
-    half_life_figure as half_life_figure,
-    parse_round_gates as parse_round_gates,
 )
 from anonymatch.disclosure.lasting import (
     target_half_life as target_half_life,
@@ -49,18 +45,20 @@ from anonymatch.disclosure.logs.timed_rounds import (
 from anonymatch.disclosure.posterior import (
     Profiles as Profiles,
 )
+from anonymatch.disclosure.report import (
+    ROUND_GATES as ROUND_GATES,
+    half_life_figure as half_life_figure,
+    rounds_report as rounds_report,
+)
 from anonymatch.disclosure.result import (
     Disclosure as Disclosure,
     UserFall as UserFall,
 )
 from anonymatch.disclosure.wording import (
     bits_about as bits_about,
-    calibration_in_words as calibration_in_words,
     half_life_ends as half_life_ends,
     half_life_in_words as half_life_in_words,
     half_right as half_right,
-    left_in_words as left_in_words,
-    rounds_seen as rounds_seen,
     rounds_text as rounds_text,
     verdict as verdict,
 )

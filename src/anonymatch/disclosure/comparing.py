@@ -12,13 +12,30 @@ import numpy as np
 
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.interval import Interval
-from anonymatch.base.text import Argument, Message
+from anonymatch.base.text import Argument, Message, name
 from anonymatch.disclosure.disclosing import METHODS, rounds
 from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.disclosure.result import Disclosure
+from anonymatch.disclosure.wording import log_size
+from anonymatch.reporting.report import (
+    PLACES,
+    SHARE,
+    Column,
+    Note,
+    Provenance,
+    Report,
+    Section,
+    Table,
+)
 from anonymatch.running import Budget, Progress, StagedProgress
 
-__all__ = ["ComparedMethod", "MethodComparison", "compare_methods", "squared_distance"]
+__all__ = [
+    "ComparedMethod",
+    "MethodComparison",
+    "compare_methods",
+    "methods_report",
+    "squared_distance",
+]
 
 _NONE = Message()
 
@@ -56,6 +73,58 @@ class MethodComparison:
     target: Hashable | None
     seed: int
     notes: tuple[str, ...]
+
+
+_COMPARED = (
+    "right: share of messages whose best guess is the true receiver. squared distance: of profiles "
+    "from those of the known links, summed over behaviours, mean over users; less is better. "
+    "believed: the attacker's own estimate of that share, if the method gives one."
+)
+_NO_TRUTH = (
+    "The log does not record which message is which (column message), so that nothing can be "
+    "scored. believed: the share of best guesses that the attacker believes to be right, if the "
+    "method gives one."
+)
+
+
+def methods_report(comparison: MethodComparison) -> Report:
+    """Return what every method reaches on one log, one row per method."""
+    missing = [one for one in comparison.methods if one.reason]
+    rows = [
+        (one.method, METHODS[one.method], one.right, one.squared_distance, one.believed)
+        for one in comparison.methods
+        if not one.reason
+    ]
+    table = Table(
+        key="methods",
+        title="",
+        section="methods",
+        columns=(
+            Column("method"),
+            Column("attack"),
+            Column("right", SHARE),
+            Column("squared distance", PLACES),
+            Column("believed", SHARE),
+        ),
+        rows=rows,
+        brief=range(len(rows)),
+    )
+    notes = [Note(text=text) for text in comparison.notes]
+    notes.append(
+        Note(text=_NO_TRUTH if comparison.log.truth is None else _COMPARED, section="methods")
+    )
+    for one in missing:
+        text = f"Out of reach: {one.method}: "
+        notes.append(Note(text=Message(text, one.reason), section="methods"))
+    whom = "" if comparison.target is None else f", only {name(comparison.target)}"
+    return Report(
+        title="Methods compared",
+        subject=f"{log_size(comparison.log)}{whom}",
+        tables=(table,),
+        notes=notes,
+        sections=(Section("methods", "Methods"),),
+        provenance=Provenance(sentence=f"Seed {comparison.seed}."),
+    )
 
 
 def compare_methods(

@@ -138,7 +138,7 @@ def _pairs(table: Floats, users: Ints, most: int | None) -> Profiles:
     if most is not None and table.shape[1] > most:
         least = np.partition(table, -most, axis=1)[:, -most, None]
         table = np.where(table >= np.maximum(least, 1e-12), table, 0.0)
-    row, behaviour = np.nonzero(table > 0)
+    row, behaviour = np.nonzero(table > 1e-12)  # rounding errors of 0 differ between machines
     values = table[row, behaviour]
     return Profiles(users[row].astype(np.int32), behaviour.astype(np.int32), values, None)
 

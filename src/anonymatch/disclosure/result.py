@@ -193,9 +193,10 @@ class Disclosure(Summarised):
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # A step up in the layers, as for audits: a reader looks for the report here.
-        from anonymatch.reporting import write_rounds_html
+        from anonymatch.disclosure.report import rounds_report
+        from anonymatch.reporting import write_report_html
 
-        write_rounds_html(self, path)
+        write_report_html(rounds_report(self), path)
 
     def __str__(self) -> str:
         from anonymatch.disclosure.wording import half_life_ends

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from anonymatch.base.numbers import amount, in_bits, percent
+from anonymatch.base.numbers import amount, in_bits, percent, plural
 from anonymatch.base.text import name, several
 from anonymatch.disclosure.decay import OPEN_GAP, rounds_until
 
 if TYPE_CHECKING:
     from anonymatch.base.interval import Interval
+    from anonymatch.disclosure.logs.round_log import RoundLog
     from anonymatch.disclosure.result import Disclosure
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "half_life_in_words",
     "half_right",
     "left_in_words",
+    "log_size",
+    "method_words",
     "rounds_seen",
     "rounds_text",
     "verdict",
@@ -215,3 +218,48 @@ def rounds_text(rounds: float) -> str:
     ['3.6', '20', '1,234']
     """
     return f"{rounds:,.0f}" if rounds >= 10 else f"{rounds:.2g}"
+
+
+class MethodWords(NamedTuple):
+    """What the numbers of a method are about."""
+
+    title: str
+    each: str  # a point of the curve
+    pair: str  # a probability
+    guess: str  # a right guess
+
+
+def method_words(disclosure: Disclosure) -> MethodWords:
+    """Return what the numbers of the method are about."""
+    if disclosure.method == "presence":
+        return MethodWords(
+            "who owns which pseudonym",
+            "rounds in which a pseudonym acts",
+            "the probability that the user owns the pseudonym",
+            "the likeliest owner is the owner",
+        )
+    if disclosure.method == "exact":
+        target = name(disclosure.target)
+        return MethodWords(
+            f"the friends of {target}",
+            f"rounds in which {target} sends",
+            "the probability that the behaviour is a friend",
+            "one of the likeliest is a friend",
+        )
+    return MethodWords(
+        "who writes to whom",
+        "rounds",
+        "the probability that a message of the user goes to that behaviour",
+        "the likeliest receiver of a message is the receiver",
+    )
+
+
+def log_size(log: RoundLog) -> str:
+    """Return the size of a log in words."""
+    sizes = (
+        (log.n_rounds, "round"),
+        (len(log.users), "user"),
+        (len(log.behaviours), "behaviour"),
+        (log.n_messages, "message"),
+    )
+    return ", ".join(plural(number, noun) for number, noun in sizes)

@@ -25,7 +25,7 @@ from anonymatch.graph.edges import (
     pointers as pointers,
     settle as settle,
 )
-from anonymatch.graph.elimination import (
+from anonymatch.graph.decomposition import (
     chain_reaction as chain_reaction,
 )
 from anonymatch.graph.families import (

@@ -10,8 +10,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from anonymatch.graph.graph import Graph
 
-__all__ = ["thumbnail"]
-
 _DOTS = 16  # users or behaviours that are still told apart as dots
 _SIDE = 128  # px
 _CELLS = 32  # of a side of the matrix of a larger graph

@@ -164,6 +164,7 @@ from anonymatch.mixes.solvers.any_delay import (
     delay_figures as delay_figures,
 )
 from anonymatch.mixes.solvers.exponential import (
+    FlushTotals as FlushTotals,
     passage_asked as passage_asked,
     passage_count as passage_count,
     passage_figures as passage_figures,
@@ -178,18 +179,21 @@ from anonymatch.mixes.solvers.flushes.flush_rule import (
     flush_numbers as flush_numbers,
     rounding as rounding,
 )
-from anonymatch.mixes.solvers.flushes.mix_totals import (
-    FlushTotals as FlushTotals,
-)
-from anonymatch.mixes.solvers.hidden.hidden_chain import (
+from anonymatch.mixes.solvers.hops.hidden_chain import (
     HiddenPairs as HiddenPairs,
     hidden_figures as hidden_figures,
     hidden_pairs as hidden_pairs,
 )
-from anonymatch.mixes.solvers.hidden.hidden_rates import (
+from anonymatch.mixes.solvers.hops.hidden_rates import (
     FreeRate as FreeRate,
     Rates as Rates,
     fit_rates as fit_rates,
+)
+from anonymatch.mixes.solvers.hops.phase_chain import (
+    phase_figures as phase_figures,
+)
+from anonymatch.mixes.solvers.hops.phase_log import (
+    check_hops as check_hops,
 )
 from anonymatch.mixes.solvers.links import (
     Channel as Channel,
@@ -221,15 +225,11 @@ from anonymatch.mixes.solvers.networks.network_histories import (
     NetworkJoint as NetworkJoint,
     Weigh as Weigh,
     network_joint as network_joint,
-)
-from anonymatch.mixes.solvers.networks.two_layers import (
     two_layer_bits as two_layer_bits,
 )
-from anonymatch.mixes.solvers.phases.phase_chain import (
-    phase_figures as phase_figures,
-)
-from anonymatch.mixes.solvers.phases.phase_log import (
-    check_hops as check_hops,
+from anonymatch.mixes.solvers.wide.link_estimate import (
+    LINKS_CONFIDENCE as LINKS_CONFIDENCE,
+    LinksEstimate as LinksEstimate,
 )
 from anonymatch.mixes.solvers.wide.wide_band import (
     BandEstimate as BandEstimate,
@@ -239,17 +239,11 @@ from anonymatch.mixes.solvers.wide.wide_band import (
 from anonymatch.mixes.solvers.wide.wide_link_band import (
     LinkBand as LinkBand,
 )
-from anonymatch.mixes.solvers.wide.wide_link_estimate import (
-    LINKS_CONFIDENCE as LINKS_CONFIDENCE,
-    LinksEstimate as LinksEstimate,
-)
 from anonymatch.mixes.solvers.wide.wide_links import (
     estimate_links as estimate_links,
 )
-from anonymatch.mixes.synthetic.logs import (
+from anonymatch.mixes.synthetic import (
     synthesize as synthesize,
-)
-from anonymatch.mixes.synthetic.networks import (
     synthesize_network as synthesize_network,
     write_network as write_network,
 )

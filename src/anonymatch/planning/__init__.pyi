@@ -9,14 +9,14 @@ from anonymatch.planning.charts import (
 from anonymatch.planning.emit import (
     LANGUAGES as LANGUAGES,
 )
-from anonymatch.planning.expected import (
+from anonymatch.planning.simulation import (
     simulated_bits as simulated_bits,
 )
 from anonymatch.planning.planning import (
     plan as plan,
     plan_request as plan_request,
 )
-from anonymatch.planning.presets import (
+from anonymatch.planning.files import (
     PRESETS as PRESETS,
     preset_named as preset_named,
 )
@@ -37,11 +37,11 @@ from anonymatch.planning.strategies import (
     Strategy as Strategy,
     strategy_named as strategy_named,
 )
-from anonymatch.planning.toml_file import (
+from anonymatch.planning.files import (
     read_request as read_request,
     request_as_toml as request_as_toml,
 )
-from anonymatch.planning.verdict import (
+from anonymatch.planning.wording import (
     cover_in_words as cover_in_words,
     missed_in_words as missed_in_words,
     setting_in_words as setting_in_words,

@@ -11,7 +11,7 @@ import numpy as np
 from anonymatch.base.numbers import amount, percent
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.planning.result import NetworkPlan, Setting
-from anonymatch.planning.verdict import cover_in_words
+from anonymatch.planning.wording import cover_in_words
 from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, Line, front_chart, line_chart
 
 __all__ = ["covers", "front_by_delay", "plan_charts", "trade_chart"]

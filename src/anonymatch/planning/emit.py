@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import did_you_mean
+from anonymatch.planning.files import request_as_toml
+from anonymatch.planning.tuning import TUNING
 
 if TYPE_CHECKING:
     from anonymatch.planning.result import Setting
@@ -16,9 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["LANGUAGES", "ClientStream", "client_stream", "emitted"]
 
 LANGUAGES = ("katzenpost", "nym", "toml")
-_LOAD = 0.5  # of a client's queue where no delay is asked
-# Loops are at least this share of the payload stream: Katzenpost reads a LambdaL of 0 as unset.
-_LOOPS = {"katzenpost": 0.05}
 
 
 class ClientStream(NamedTuple):
@@ -61,11 +61,12 @@ def client_stream(
     ClientStream(payload=0.02, loops=0.02, queue_delay=100.0)
     """
     if limit is None or network >= limit:
-        payload, wait = rate / _LOAD, _LOAD / rate / (1 - _LOAD)
+        payload, wait = rate / TUNING.load, TUNING.load / rate / (1 - TUNING.load)
     else:
         wait = limit - network
         payload = rate + 1 / wait
-    return ClientStream(payload, max(packets - payload, _LOOPS.get(language, 0.0) * payload), wait)
+    loops = TUNING.katzenpost_loops * payload if language == "katzenpost" else 0.0
+    return ClientStream(payload, max(packets - payload, loops), wait)
 
 
 def emitted(language: str, setting: Setting) -> str:
@@ -74,7 +75,8 @@ def emitted(language: str, setting: Setting) -> str:
         near = did_you_mean(language, LANGUAGES)
         raise InputError(f"emit must be {', '.join(LANGUAGES)}, not {language!r}{near}")
     if language == "toml":
-        return _toml(setting)
+        request = replace(setting.request, laws=(setting.law,), cover=(setting.cover,))
+        return request_as_toml(request)
     if setting.kind != "exponential":
         raise InputError(
             f"{language} has exponential mixes only, and the setting is {setting.law}; plan with "
@@ -106,8 +108,8 @@ def _katzenpost(setting: Setting, stream: ClientStream) -> str:
         "[Parameters]",
     ]
     for name, (value, words) in values.items():
-        lines += [*_comment(*words), f"  {name} = {_number(value)}"]
-    flags = " ".join(f"--{name} {_number(value)}" for name, (value, _) in values.items())
+        lines += [*_comment(*words), f"  {name} = {value:.6g}"]
+    flags = " ".join(f"--{name} {value:.6g}" for name, (value, _) in values.items())
     lines += ["", "# tools/mixnet-params: the same as flags", f"# {flags}"]
     return "\n".join(lines) + "\n"
 
@@ -193,14 +195,3 @@ def _duration(seconds: float) -> str:
         if math.isclose(value, seconds * each, rel_tol=1e-6) or unit == "ns":
             return f"{value}{unit}"
     raise AssertionError
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}"
-
-
-def _toml(setting: Setting) -> str:
-    from anonymatch.planning.toml_file import request_as_toml
-
-    request = setting.request.with_(laws=(setting.law,), cover=(setting.cover,))
-    return request_as_toml(request)

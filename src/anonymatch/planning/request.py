@@ -6,22 +6,15 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import Argument, did_you_mean, several
 from anonymatch.planning.strategies import FAMILIES, Strategy, strategy_named
+from anonymatch.planning.tuning import TUNING
 
 __all__ = ["Adversary", "Burst", "Network", "PlanRequest", "Targets", "Traffic"]
-
-_MOST_RATE = 1e9  # packets a second
-_MOST_MIXES = 10_000
-_MOST_COVER = 1e6
-_WIDTHS = 80  # mixes per layer up to which an open width is swept
-_MOST_NETWORKS = 20
-_MOST_SETTINGS, _MOST_HOURS = 100, 168
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +42,10 @@ class Traffic:
     def __post_init__(self) -> None:
         whole(self.users, "users", least=1, most=10**9)
         _above_zero(self.rate, "rate")
-        if self.users * self.rate > _MOST_RATE:
+        if self.users * self.rate > TUNING.most_rate:
             raise InputError(
                 f"{self.users} users with {self.rate:g} messages a second each are "
-                f"{self.users * self.rate:g} a second; plans go up to {_MOST_RATE:g}"
+                f"{self.users * self.rate:g} a second; plans go up to {TUNING.most_rate:g}"
             )
         if self.hours is not None:
             for value in self.hours:
@@ -83,15 +76,15 @@ class Network:
             near = did_you_mean(str(self.shape), shapes)
             raise InputError(f"shape must be one of {', '.join(shapes)}, not {self.shape!r}{near}")
         whole(self.layers, "layers", least=1, most=100)
-        whole(self.width, "width", least=1, most=_MOST_MIXES)
+        whole(self.width, "width", least=1, most=TUNING.most_mixes)
         real(self.link, "link", high=1e9)
         if self.shape == "one" and (self.layers, self.width) != (1, 1):
             object.__setattr__(self, "layers", 1)
             object.__setattr__(self, "width", 1)
         if self.shape == "cascade":
             object.__setattr__(self, "width", 1)
-        if self.mixes > _MOST_MIXES:
-            raise InputError(f"a network of {self.mixes} mixes; plans go up to {_MOST_MIXES}")
+        if self.mixes > TUNING.most_mixes:
+            raise InputError(f"a network of {self.mixes} mixes; plans go up to {TUNING.most_mixes}")
         if self.shape == "free" and self.layers > 1 and self.width < 2:
             raise InputError("a free route needs at least 2 mixes; give free:HOPS,MIXES")
 
@@ -135,7 +128,7 @@ class Network:
         """
         given = str(text).strip().lower()
         if match := re.fullmatch(r"(\d+)", given):
-            given = f"{match[1]}x1-{_WIDTHS}"
+            given = f"{match[1]}x1-{TUNING.widths}"
         match = re.fullmatch(r"(\d+)x(\d+)((?:,(?:\1x)?\d+)+|-\d+)", given)
         if match is None:
             return (cls.named(given, link),)
@@ -153,9 +146,10 @@ class Network:
                 round(first * (last / first) ** (k / max(steps, 1))) for k in range(steps + 1)
             ]
         chosen = tuple(dict.fromkeys(widths))
-        if len(chosen) > _MOST_NETWORKS:
+        if len(chosen) > TUNING.most_networks:
             raise InputError(
-                Argument("network"), f" has {len(chosen)} widths; give at most {_MOST_NETWORKS}"
+                Argument("network"),
+                f" has {len(chosen)} widths; give at most {TUNING.most_networks}",
             )
         return tuple(cls(layers=layers, width=width, link=link) for width in chosen)
 
@@ -321,15 +315,15 @@ class PlanRequest:
         laws: tuple[Strategy | str, ...] = self.laws or tuple(FAMILIES)
         chosen = tuple(law if isinstance(law, Strategy) else strategy_named(law) for law in laws)
         object.__setattr__(self, "laws", tuple(dict.fromkeys(chosen)))
-        levels = tuple(dict.fromkeys(real(c, "cover", high=_MOST_COVER) for c in self.cover))
+        levels = tuple(dict.fromkeys(real(c, "cover", high=TUNING.most_cover) for c in self.cover))
         if not levels:
             raise InputError(Argument("cover"), " has no level; give 0 for none")
         object.__setattr__(self, "cover", levels)
         whole(self.packet_bytes, "packet_bytes", least=1, most=10**9)
         for name, given, most in (
-            ("laws", chosen, _MOST_SETTINGS),
-            ("cover", levels, _MOST_SETTINGS),
-            ("hours", self.traffic.hours or (), _MOST_HOURS),
+            ("laws", chosen, TUNING.most_settings),
+            ("cover", levels, TUNING.most_settings),
+            ("hours", self.traffic.hours or (), TUNING.most_hours),
         ):
             if len(given) > most:
                 raise InputError(Argument(name), f" has {len(given)} values; give at most {most}")
@@ -396,10 +390,6 @@ class PlanRequest:
             return math.inf
         hours = traffic.hours or (1.0,)
         return max(hours) * len(hours) / sum(hours)
-
-    def with_(self, **changes: Any) -> PlanRequest:
-        """The same, with some parts changed."""
-        return replace(self, **changes)
 
 
 def _above_zero(value: float, name: str) -> None:

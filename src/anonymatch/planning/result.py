@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount
 from anonymatch.base.summaries import Figures, Summarised
@@ -18,11 +19,10 @@ from anonymatch.base.text import Message
 from anonymatch.mixes import Price
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.planning.emit import ClientStream, client_stream, emitted
-from anonymatch.planning.outcome import CONFIDENCE, Outcome
 from anonymatch.planning.request import Network, PlanRequest
-from anonymatch.planning.simulation import CAUSES
-from anonymatch.planning.strategies import Strategy
-from anonymatch.planning.verdict import cover_in_words
+from anonymatch.planning.simulation import CONFIDENCE
+from anonymatch.planning.tuning import TUNING
+from anonymatch.planning.wording import cover_in_words, plan_figures, verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,27 +30,6 @@ if TYPE_CHECKING:
     from anonymatch.reporting.charts import AnyChart
 
 __all__ = ["NetworkPlan", "Setting"]
-
-_FRONT = 12  # settings of the front that are shown
-_COLUMNS = (
-    "law",
-    "parameters",
-    "cover",
-    "mean_delay",
-    "delay_99",
-    "packets",
-    "entropy",
-    "entropy_low",
-    "entropy_high",
-    "worst",
-    "worst_low",
-    "identified",
-    "n1_price",
-    "meets",
-    "network",
-    "queue_delay",
-    "ceiling",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -78,41 +57,6 @@ class Setting(Summarised):
     targets: int
     effective: float
     confirmed: bool
-
-    @classmethod
-    def of(
-        cls,
-        request: PlanRequest,
-        strategy: Strategy,
-        *,
-        cover: float,
-        outcome: Outcome,
-        mean_delay: Interval,
-        delay_99: Interval,
-        price: Price,
-        confirmed: bool,
-    ) -> Setting:
-        parameters = strategy.parameters or ()
-        worst = outcome.worst
-        return cls(
-            request=request,
-            law=str(strategy),
-            parameters=dict(zip(strategy.family.names, parameters, strict=True)),
-            cover=cover,
-            mean_delay=mean_delay,
-            delay_99=delay_99,
-            entropy=outcome.entropy,
-            worst=Interval(*(2.0**bits for bits in (worst.value, worst.low, worst.high))),
-            identified=outcome.identified,
-            guessing=outcome.guessing,
-            price=price,
-            causes={
-                name: share for name, share in zip(CAUSES, outcome.causes, strict=True) if share
-            },
-            targets=outcome.targets,
-            effective=outcome.effective,
-            confirmed=confirmed,
-        )
 
     @property
     def key(self) -> tuple[str, str, float]:
@@ -265,25 +209,7 @@ class Setting(Summarised):
 
     def row(self) -> dict[str, Any]:
         """Its row of a frame."""
-        return {
-            "law": self.kind,
-            "parameters": self.law.partition(":")[2],
-            "cover": self.cover,
-            "mean_delay": self.mean_delay.value,
-            "delay_99": self.delay_99.value,
-            "packets": self.packets,
-            "entropy": self.entropy.value,
-            "entropy_low": self.entropy.low,
-            "entropy_high": self.entropy.high,
-            "worst": self.worst.value,
-            "worst_low": self.worst.low,
-            "identified": self.identified.value,
-            "n1_price": self.n1_price,
-            "meets": self.meets,
-            "network": str(self.request.network),
-            "queue_delay": self.queue_delay,
-            "ceiling": None if self.ceiling is None else self.ceiling.value,
-        }
+        return {name: value(self) for name, value in _COLUMNS.items()}
 
     def __str__(self) -> str:
         among = f"the worst hide among {amount(self.worst.value)}"
@@ -297,6 +223,28 @@ class Setting(Summarised):
     def emit(self, language: str) -> str:
         """Its parameters as another system writes them: katzenpost, nym or toml."""
         return emitted(language, self)
+
+
+_COLUMNS: dict[str, Callable[[Setting], Any]] = {
+    "law": lambda one: one.kind,
+    "parameters": lambda one: one.law.partition(":")[2],
+    "cover": lambda one: one.cover,
+    "mean_delay": lambda one: one.mean_delay.value,
+    "delay_99": lambda one: one.delay_99.value,
+    "packets": lambda one: one.packets,
+    "entropy": lambda one: one.entropy.value,
+    "entropy_low": lambda one: one.entropy.low,
+    "entropy_high": lambda one: one.entropy.high,
+    "worst": lambda one: one.worst.value,
+    "worst_low": lambda one: one.worst.low,
+    "identified": lambda one: one.identified.value,
+    "n1_price": lambda one: one.n1_price,
+    "meets": lambda one: one.meets,
+    "network": lambda one: str(one.request.network),
+    "queue_delay": lambda one: one.queue_delay,
+    "ceiling": lambda one: None if one.ceiling is None else one.ceiling.value,
+}
+"""Columns of the frames of a plan."""
 
 
 def _interval(interval: Interval | None) -> dict[str, float] | None:
@@ -378,9 +326,9 @@ class NetworkPlan(Summarised):
         everything = (*self.confirmations, *swept)
         chosen = [one for one in everything if not any(_beats(other, one) for other in everything)]
         chosen.sort(key=lambda setting: (setting.packets, setting.mean_delay.value))
-        if len(chosen) <= _FRONT:
+        if len(chosen) <= TUNING.front:
             return tuple(chosen)
-        steps = [round(k * (len(chosen) - 1) / (_FRONT - 1)) for k in range(_FRONT)]
+        steps = [round(k * (len(chosen) - 1) / (TUNING.front - 1)) for k in range(TUNING.front)]
         kept = [chosen[k] for k in dict.fromkeys(steps)]
         if self.best in chosen and self.best not in kept and self.best is not None:
             kept[-1] = self.best
@@ -437,8 +385,6 @@ class NetworkPlan(Summarised):
     @property
     def verdict(self) -> str:
         """One sentence: what to do, or what cannot be done and why."""
-        from anonymatch.planning.verdict import verdict
-
         return verdict(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -469,8 +415,6 @@ class NetworkPlan(Summarised):
 
     def emit(self, language: str) -> str:
         """The best setting, or else the nearest, as another system writes it."""
-        from anonymatch.base.errors import InputError
-
         setting = self.best or self.nearest
         if setting is None:
             raise InputError("no setting was found, so there is none to write")
@@ -498,8 +442,6 @@ class NetworkPlan(Summarised):
         write_html(plan_html(self), Path(path))
 
     def _figures(self) -> Figures:
-        from anonymatch.planning.wording import plan_figures
-
         return plan_figures(self, half_life=False)
 
     def __str__(self) -> str:
@@ -517,13 +459,6 @@ def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
 
     from anonymatch.base.frames import Frame
 
-    rows = [setting.row() for setting in settings]
-    kinds = {
-        "law": pl.String,
-        "parameters": pl.String,
-        "n1_price": pl.String,
-        "meets": pl.Boolean,
-        "network": pl.String,
-    }
-    schema = {name: kinds.get(name, pl.Float64) for name in _COLUMNS}
-    return Frame(rows, schema=schema)
+    texts = ("law", "parameters", "n1_price", "network")
+    schema = {name: pl.String if name in texts else pl.Float64 for name in _COLUMNS}
+    return Frame([setting.row() for setting in settings], schema=schema | {"meets": pl.Boolean})

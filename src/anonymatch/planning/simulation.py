@@ -6,6 +6,8 @@ Time is counted so that one packet a unit comes to each mix on average.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,11 +25,17 @@ from anonymatch._native import (
     network_inside,
 )
 from anonymatch.base.arrays import Bools, Floats
+from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
+from anonymatch.planning.request import Network
+from anonymatch.planning.strategies import FAMILIES
+from anonymatch.planning.tuning import TUNING, Effort
 
 Numbers = npt.NDArray[np.int32]
 
-__all__ = ["CAUSES", "Effort", "Sample", "Scenario", "bytes_of", "replicate", "seconds_of"]
+__all__ = ["CAUSES", "CONFIDENCE", "Outcome", "Sample", "Scenario", "outcome_of", "replicate"]
 
+CONFIDENCE = 0.95  # two-sided for means, one-sided for what a target needs
 CAUSES = (
     "passed corrupt mixes only",
     "alone at a hop",
@@ -35,14 +43,6 @@ CAUSES = (
     "last of its burst",
     "met few others",
 )
-_LANES = 32
-_LAYERS = 3  # for which an effort names packets
-_PACKET_SECONDS = 0.4e-6  # to draw a packet at a hop, with its share of passes; about
-_PACKET_BYTES = 120  # of a packet at a hop; about
-_TICK_SECONDS = 50e-9  # of a mix, at most
-_RANK_SECONDS = 0.7e-6  # to rank what is open for a target, for each packet in flight; about
-_KEPT_DELAYS = 2000
-_LEAST_BURSTS = 30  # of a stretch
 
 
 class Scenario(NamedTuple):
@@ -70,17 +70,6 @@ class Scenario(NamedTuple):
         return self.mixes / self.layers
 
 
-class Effort(NamedTuple):
-    """How much of a stretch is drawn: targets, and packets at most between filling and leaving.
-
-    So many packets through three layers; on longer ways there are fewer.
-    """
-
-    targets: int
-    packets: int
-    ranked: bool  # whether guesses are counted
-
-
 class Sample(NamedTuple):
     """What targets of one stretch show, in order of time."""
 
@@ -96,12 +85,12 @@ def seconds_of(scenario: Scenario, effort: Effort) -> float:
     """Predicted seconds of one core for :func:`replicate`."""
     pieces = _pieces(scenario, effort.targets)
     packets = sum(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
-    seconds = 1e-3 + _PACKET_SECONDS * scenario.layers * packets
+    seconds = 1e-3 + TUNING.packet_seconds * scenario.layers * packets
     if scenario.mix.kind not in ("exponential", "batch"):  # ticks at which nobody leaves cost none
         ticks = packets / scenario.rate / scenario.mix.seconds * scenario.mixes
-        seconds += _TICK_SECONDS * min(ticks, 2.0 * packets * scenario.layers)
+        seconds += TUNING.tick_seconds * min(ticks, 2.0 * packets * scenario.layers)
     if effort.ranked:
-        seconds += _RANK_SECONDS * effort.targets * scenario.stay * scenario.mixes
+        seconds += TUNING.rank_seconds * effort.targets * scenario.stay * scenario.mixes
     return seconds
 
 
@@ -109,7 +98,7 @@ def bytes_of(scenario: Scenario, effort: Effort) -> float:
     """Predicted memory of :func:`replicate`: that of its longest stretch."""
     pieces = _pieces(scenario, effort.targets)
     packets = max(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
-    return float(_PACKET_BYTES * scenario.layers * packets)
+    return float(TUNING.packet_bytes * scenario.layers * packets)
 
 
 def replicate(scenario: Scenario, effort: Effort, seed: int) -> Sample:
@@ -122,7 +111,7 @@ def replicate(scenario: Scenario, effort: Effort, seed: int) -> Sample:
     if len(parts) == 1:
         return parts[0]
     weights = np.array([len(part.bits) for part in parts], dtype=np.float64)
-    each = [math.ceil(_KEPT_DELAYS * weight / weights.sum()) for weight in weights]
+    each = [math.ceil(TUNING.kept_delays * weight / weights.sum()) for weight in weights]
     mean = float(np.average([part.mean_delay for part in parts], weights=weights))
     quiet = min(range(len(parts)), key=lambda at: pieces[at][0])
     causes = [
@@ -167,9 +156,9 @@ def _lengths(scenario: Scenario, effort: Effort) -> tuple[float, float, float, i
     leave = stay * (hops + 14 * math.sqrt(hops) + 8) + 2
     span = max(effort.targets * max(scenario.stay * scenario.layers, 1.0), 4.0)
     size, gap = scenario.burst
-    bursts = _LEAST_BURSTS * size / scenario.rate / scenario.real + 4 * size * gap
+    bursts = TUNING.least_bursts * size / scenario.rate / scenario.real + 4 * size * gap
     enough = effort.targets / scenario.rate / scenario.real
-    packets = effort.packets * min(1.0, _LAYERS / scenario.layers)
+    packets = effort.packets * min(1.0, TUNING.layers / scenario.layers)
     span = min(span, max(packets / scenario.rate, 2 * stay * hops, enough))
     span = max(span, bursts if size > 1 else 0.0)
     return fill, span, leave, math.ceil(scenario.rate * (fill + span + leave))
@@ -207,12 +196,12 @@ def _stretch(scenario: Scenario, speed: float, effort: Effort, draw: np.random.G
         fit = entries[real[packets[entries]]][-1:]
     step = max(1.0, len(fit) / targets)
     chosen = fit[np.unique((np.arange(min(targets, len(fit))) * step).astype(np.int64))]
-    result = network_forward(events, inside, chosen, lanes=_LANES, ranked=effort.ranked)
+    result = network_forward(events, inside, chosen, lanes=TUNING.lanes, ranked=effort.ranked)
     out = log.to == OUTSIDE
     delays = log.time[out] - arrivals[log.packet[out]]
     measured = delays[(arrivals[log.packet[out]] >= begin) & (arrivals[log.packet[out]] <= end)]
     cause = _causes(events, inside, packets, chosen, result.shannon, last)
-    thin = measured[:: max(1, len(measured) // _KEPT_DELAYS)]
+    thin = measured[:: max(1, len(measured) // TUNING.kept_delays)]
     return Sample(
         result.shannon,
         result.guesses,
@@ -342,3 +331,153 @@ def _alone(events: NetworkEvents, inside: Numbers, came: int, left: int) -> bool
         return False
     between = events.from_[came + 1 : left] == mix
     return not bool(between.any())
+
+
+# ---- figures of a setting from its stretches, each with an interval
+
+# Targets of one stretch are not independent: they meet the same packets. So means have the interval
+# of independent stretches, and quantiles that of as many independent targets as theirs are worth.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a setting gives; delays in the units of the simulation, and without links."""
+
+    entropy: Interval  # mean own bits
+    worst: Interval  # own bits of the worst share
+    identified: Interval  # share known for certain
+    guessing: Interval | None  # guesses until a message is named, if they were counted
+    mean_delay: Interval
+    delay_99: Interval
+    causes: tuple[float, ...]  # of the worst share, by CAUSES
+    targets: int
+    effective: float  # independent targets that these are worth
+    missing: float
+
+
+def outcome_of(samples: Sequence[Sample], share: float, *, ranked: bool) -> Outcome:
+    """Figures of stretches; ``share``: how many are the worst."""
+    samples = [sample for sample in samples if len(sample.bits) and len(sample.delays)]
+    if len(samples) < 2:
+        raise InputError(
+            "too few messages come and go to say anything about this traffic; give more of it, or "
+            "shorter delays"
+        )
+    bits = np.concatenate([sample.bits for sample in samples])
+    size = len(bits)
+    at = float(np.quantile(bits, share, method="inverted_cdf"))
+    effective = size / _design_effect(samples, at)
+    known = float((bits < TUNING.certain).mean())
+    delays = [sample.delays for sample in samples if len(sample.delays)]
+    late = np.array([float(np.quantile(part, 0.99)) for part in delays])
+    worst = np.argsort(bits, kind="stable")[: max(1, math.ceil(share * size))]
+    causes = np.concatenate([sample.cause for sample in samples])[worst]
+    return Outcome(
+        entropy=_mean([sample.bits.mean() for sample in samples]),
+        worst=Interval(at, *_quantile_ends(np.sort(bits), share, effective)),
+        identified=Interval(known, *_share_ends(known, effective)),
+        guessing=_mean([s.guesses.mean() for s in samples]) if ranked else None,
+        mean_delay=_mean([sample.mean_delay for sample in samples]),
+        delay_99=_around(float(np.quantile(np.concatenate(delays), 0.99)), late),
+        causes=tuple(float((causes == k).mean()) for k in range(len(CAUSES))),
+        targets=size,
+        effective=effective,
+        missing=max(sample.missing for sample in samples),
+    )
+
+
+def _mean(values: Sequence[float]) -> Interval:
+    array = np.asarray(values, dtype=np.float64)
+    return _around(float(array.mean()), array)
+
+
+def _around(value: float, values: Floats) -> Interval:
+    """The interval of a mean of independent values, around another estimate of it."""
+    from scipy.special import stdtrit
+
+    if len(values) < 2:
+        return Interval(value, 0.0, math.inf)
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    width = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * error
+    return Interval(value, value - width, value + width)
+
+
+def _design_effect(samples: Sequence[Sample], at: float) -> float:
+    """How many times the variance of a share is that of independent targets.
+
+    By stretches, which differ where clocks or corrupt mixes do, and by parts of them.
+    """
+    below = [sample.bits <= at for sample in samples if len(sample.bits)]
+    parts = [part for one in below for part in np.array_split(one, TUNING.batches) if len(part)]
+    return max(1.0, _variance_ratio(below), _variance_ratio(parts))
+
+
+def _variance_ratio(groups: Sequence[Bools]) -> float:
+    means = np.array([float(group.mean()) for group in groups])
+    sizes = np.array([len(group) for group in groups])
+    share = float(np.average(means, weights=sizes))
+    if not 0 < share < 1 or len(means) < 8:
+        return 1.0
+    return float(np.var(means, ddof=1) * sizes.mean() / (share * (1 - share)))
+
+
+def _quantile_ends(ordered: Floats, share: float, effective: float) -> tuple[float, float]:
+    """Distribution-free, by order statistics of as many independent targets."""
+    from scipy.special import bdtr
+
+    number = max(1, int(effective))
+    ranks = np.arange(number + 1)
+    below = bdtr(ranks, number, share)  # at most so many of them are below the quantile
+    low = int(np.searchsorted(below, 1 - CONFIDENCE, side="right"))  # ranks that are surely below
+    high = int(np.searchsorted(below, CONFIDENCE)) + 1
+    size = len(ordered)
+    least = float(ordered[min(size - 1, int(low / number * size) - 1)]) if low >= 1 else 0.0
+    most = float(ordered[min(size - 1, math.ceil(high / number * size))])
+    return least, most
+
+
+def _share_ends(share: float, effective: float) -> tuple[float, float]:
+    """Clopper and Pearson's ends, each with the confidence."""
+    from scipy.special import betaincinv
+
+    number = max(1.0, effective)
+    hits = share * number
+    low = 0.0 if hits <= 0 else float(betaincinv(hits, number - hits + 1, 1 - CONFIDENCE))
+    high = 1.0 if hits >= number else float(betaincinv(hits + 1, number - hits, CONFIDENCE))
+    return low, high
+
+
+def simulated_bits(network: Network, inside: float) -> float | None:
+    """Mean own bits of a message through exponential mixes with so many inside each, on average.
+
+    For Poisson traffic, which only this number matters of. By a simulation with a fixed seed, good
+    to about 0.03 bits; None where it would take more than some seconds.
+
+    Examples
+    --------
+    >>> round(simulated_bits(Network.named("3x3"), 2.67))
+    5
+    """
+    family = FAMILIES["exponential"]
+    scenario = Scenario(
+        mix=family.mix((inside,)),
+        stay=inside,
+        shape=network.shape,
+        layers=network.layers,
+        width=network.width,
+        corrupt_mixes=(0,),
+        corrupt_users=0.0,
+        real=1.0,
+        hours=(),
+        burst=(1.0, 0.0),
+        arrivals=np.empty(0),
+    )
+    if (
+        TUNING.expected_runs * seconds_of(scenario, TUNING.expected_effort)
+        > TUNING.expected_longest
+    ):
+        return None
+    samples = [
+        replicate(scenario, TUNING.expected_effort, seed) for seed in range(TUNING.expected_runs)
+    ]
+    return float(np.mean([sample.bits.mean() for sample in samples]))

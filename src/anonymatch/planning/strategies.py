@@ -21,11 +21,11 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
 from anonymatch.mixes import Price
 from anonymatch.mixes import closed_forms as mixes
+from anonymatch.planning.tuning import TUNING
 
 __all__ = ["FAMILIES", "Strategy", "strategy_named"]
 
 Parameters = tuple[float, ...]
-_MOST_FLUSHES = 100_000  # of an attack that are gone through
 
 
 class Family(ABC):
@@ -193,7 +193,7 @@ class _TimedPool(Family):
         # and at least one, for a share of a single packet is none.
         each = max(1, math.ceil(kept * min(share / max(1 - share, 1e-9), 2.0)))
         inside, honest, flushes = self.stay(parameters), max(self.stay(parameters), 1.0), 0
-        while honest > 0.01 and flushes < _MOST_FLUSHES:
+        while honest > 0.01 and flushes < TUNING.flushes:
             inside += each
             leave = min(inside - kept, math.floor(share * inside * (1 + 1e-12)))
             honest *= 1 - max(leave, 0.0) / inside

@@ -18,23 +18,36 @@ from anonymatch.reporting.drawings.svg import (
 from anonymatch.reporting.errata import (
     errata_latex as errata_latex,
 )
+from anonymatch.reporting.gates import (
+    Gate as Gate,
+    judge as judge,
+    parse_thresholds as parse_thresholds,
+)
 from anonymatch.reporting.html.audit import (
     AUDIT_SECTIONS as AUDIT_SECTIONS,
     AuditReport as AuditReport,
     AuditSection as AuditSection,
     audit_html as audit_html,
     audit_sections as audit_sections,
-    script as script,
-    style as style,
 )
 from anonymatch.reporting.html.comparison import (
     comparison_html as comparison_html,
 )
 from anonymatch.reporting.html.document import (
+    Panel as Panel,
     Section as Section,
     panel_section as panel_section,
     render as render,
+    script as script,
+    style as style,
     write_html as write_html,
+)
+from anonymatch.reporting.html.page import (
+    drawn_matrix as drawn_matrix,
+    report_html as report_html,
+    report_section as report_section,
+    report_sections as report_sections,
+    write_report_html as write_report_html,
 )
 from anonymatch.reporting.html.paper import (
     claim_card as claim_card,
@@ -44,13 +57,6 @@ from anonymatch.reporting.html.paper import (
 from anonymatch.reporting.html.plan import (
     plan_html as plan_html,
 )
-from anonymatch.reporting.html.round_pictures import (
-    profile_picture as profile_picture,
-)
-from anonymatch.reporting.html.rounds import (
-    rounds_html as rounds_html,
-    write_rounds_html as write_rounds_html,
-)
 from anonymatch.reporting.html.tables import (
     table as table,
 )
@@ -58,10 +64,10 @@ from anonymatch.reporting.html.verdicts import (
     verdict as verdict,
 )
 from anonymatch.reporting.paper_figures import (
-    paper_figure as paper_figure,
-)
-from anonymatch.reporting.paper_panels import (
-    Panel as Panel,
     named as named,
+    paper_figure as paper_figure,
     value_of as value_of,
+)
+from anonymatch.reporting.terminal import (
+    report_screen as report_screen,
 )

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from anonymatch._native import version
 from anonymatch.base.numbers import plural
 from anonymatch.base.text import plain
-from anonymatch.reporting.html.paper import ClaimLike
 from anonymatch.reporting.html.verdicts import verdict
-from anonymatch.theory.claims import GROUPS, PUBLICATION, as_latex, escape_latex
+from anonymatch.theory.claims import GROUPS, PUBLICATION, Claim, as_latex, escape_latex
 
 __all__ = ["errata_latex"]
 
@@ -32,7 +31,7 @@ _LIST = (
 )
 
 
-def errata_latex(checks: Iterable[ClaimLike]) -> str:
+def errata_latex(checks: Iterable[Claim]) -> str:
     r"""Every statement that is misprinted, needs a condition or fails, as a numbered list.
 
     Each has a label, ``erratum:`` and the claim's id, for ``\ref``.
@@ -68,11 +67,11 @@ def errata_latex(checks: Iterable[ClaimLike]) -> str:
     )
 
 
-def _holds(claim: ClaimLike) -> bool:
+def _holds(claim: Claim) -> bool:
     return verdict(claim.verdict).key == "holds"
 
 
-def _heading(own: Sequence[ClaimLike], wrong: Sequence[ClaimLike]) -> str:
+def _heading(own: Sequence[Claim], wrong: Sequence[Claim]) -> str:
     right = len(own) - len(wrong)
     title, link = escape_latex(PUBLICATION.title), escape_latex(PUBLICATION.link)
     source = f"{PUBLICATION.author}, {PUBLICATION.version} ({PUBLICATION.date})"
@@ -85,20 +84,20 @@ def _heading(own: Sequence[ClaimLike], wrong: Sequence[ClaimLike]) -> str:
     )
 
 
-def _list(claims: Sequence[ClaimLike]) -> str:
+def _list(claims: Sequence[Claim]) -> str:
     items = "\n\n".join(map(_item, claims))
     new = r"\csname @ifundefined\endcsname{c@erratum}{\newcounter{erratum}}{}"
     return f"{new}\n{_LIST}\n{items}\n\\end{{list}}"
 
 
-def _remark(claim: ClaimLike) -> str:
+def _remark(claim: Claim) -> str:
     """What holds beyond the paper, and how far that was computed, as a paragraph of its own."""
     name = rf"\textbf{{{_text(claim.label)}: {_text(claim.typeset.title)}.}}"
     searched = f"Searched: {_sentence(claim.searched)}"
     return f"\n\\noindent {name}\n{_sentence(claim.typeset.statement)}\n{searched}\n"
 
 
-def _item(claim: ClaimLike) -> str:
+def _item(claim: Claim) -> str:
     typeset, words = claim.typeset, str(getattr(claim.verdict, "value", claim.verdict))
     lines = [
         rf"\item\label{{erratum:{claim.id}}}",

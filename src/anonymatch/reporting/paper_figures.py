@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from anonymatch.base.numbers import plural, shown, subscript
-from anonymatch.counting import count, posterior
+from anonymatch.counting import count, matchings, posterior
 from anonymatch.graph import Graph, crown, partition
 from anonymatch.mixes import relay_graph, relay_weights
 from anonymatch.reporting.drawings.anonymity_sets import sets
 from anonymatch.reporting.drawings.graphs import bipartite, exposure
 from anonymatch.reporting.drawings.matrices import matrix, permutations
 from anonymatch.reporting.drawings.networks import network
-from anonymatch.reporting.paper_panels import (
-    Panel,
-    PaperFigure,
-    alone,
-    attacked,
-    counted,
-    exposed,
-    from_sets,
-    graph_of,
-    matchings_of,
-    named,
-    paths_from,
-    value,
-    value_of,
-    without_own,
-)
+from anonymatch.reporting.html.document import Panel
 from anonymatch.theory.attacks import exposures
 from anonymatch.theory.claims import Ellipse, Point, inside, permutation, picture
 from anonymatch.theory.claims import pictures as printed
@@ -38,6 +24,30 @@ from anonymatch.theory.claims import pictures as printed
 _PEOPLE = ("Alice", "Bob", "Charlie", "David", "Eve", "Frank", "Grace")
 _RELAYS = {"top": "a", "bottom": "b", "middle": "m", "exit 1": "1", "exit 2": "2"}
 _RELAY_PLACES = {"a": (0, 0.5), "b": (0, 2.5), "m": (1.7, 1.5), "1": (3, 0), "2": (3, 3)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperFigure:
+    """A figure of the paper, drawn again.
+
+    Attributes
+    ----------
+    number : int
+    subject : str
+        What it is about.
+    panels : tuple of Panel
+    right, corrected : str
+        What holds as printed, and what does not ("" if all does).
+    meaning : str
+        What it tells somebody who designs a system.
+    """
+
+    number: int
+    subject: str
+    panels: tuple[Panel, ...]
+    right: str
+    corrected: str = ""
+    meaning: str
 
 
 def paper_figure(number: int) -> PaperFigure:
@@ -76,23 +86,25 @@ def _sets() -> PaperFigure:
                 positions={point: (0.85 * x, -0.85 * y) for point, (x, y) in positions.items()},
                 title=f"Figure 1: {name}",
             ),
-            f"{name}: {counted(from_sets(members))}; {without_own(members)}",
-            from_sets(members),
+            f"{name}: {_counted_in_words(graph)}; {_without_own(members)}",
+            graph,
         )
-        for name, members, positions in (
-            ("A partition", _members(printed.SEPARATE, printed.POINTS), printed.POINTS),
-            ("Overlapping, as printed", overlapping, printed.POINTS),
-            ("Overlapping, as meant", _members(printed.OVERLAPPING, swapped), swapped),
+        for name, ellipses, positions in (
+            ("A partition", printed.SEPARATE, printed.POINTS),
+            ("Overlapping, as printed", printed.OVERLAPPING, printed.POINTS),
+            ("Overlapping, as meant", printed.OVERLAPPING, swapped),
         )
+        for members in [_members(ellipses, positions)]
+        for graph in [Graph.from_edges([(u, each) for u in members for each in members[u]])]
     )
     return PaperFigure(
         number=1,
         subject="Two ways to give four users sets of two",
         panels=panels,
-        right=f"The counts, {value(panels[0])} and {value(panels[1])}.",
+        right=f"The counts, {_value(panels[0])} and {_value(panels[1])}.",
         corrected="In the right picture the labels C and D are swapped: as printed, "
-        f"{without_own(overlapping)}, although each set is said to hold its user. With the "
-        f"labels exchanged all do, and the count is {value(panels[2])} as before.",
+        f"{_without_own(overlapping)}, although each set is said to hold its user. With the "
+        f"labels exchanged all do, and the count is {_value(panels[2])} as before.",
         meaning="At the same cost, separate groups leave twice as many explanations as a chain of "
         "overlapping sets, and one exposed user does not expose everybody.",
     )
@@ -107,7 +119,7 @@ def _members(
 def _counted(number: int, name: str, graph: Graph, **standing_out: Any) -> Panel:
     """A graph under its name, with its matchings and edges below it."""
     drawn = bipartite(graph, title=f"Figure {number}: {name}", **standing_out)
-    return Panel(drawn, f"{name}: {counted(graph)}", graph)
+    return Panel(drawn, f"{name}: {_counted_in_words(graph)}", graph)
 
 
 def _neighbourhoods() -> PaperFigure:
@@ -129,7 +141,7 @@ def _neighbourhoods() -> PaperFigure:
         number=2,
         subject="Overlapping sets against groups",
         panels=panels,
-        right=f"The counts, {value(panels[0])} and {value(panels[1])}, at equal cost.",
+        right=f"The counts, {_value(panels[0])} and {_value(panels[1])}, at equal cost.",
         meaning="Every user has three behaviours in both. After the best attack on one user "
         f"{shown(attacked(groups))} explanations are expected to be left in groups, and "
         f"{shown(attacked(around))} in the overlapping design.",
@@ -192,8 +204,8 @@ def _exposed_users() -> PaperFigure:
     even, uneven, same = (named(graph, _PEOPLE) for graph in graphs)
     panels = tuple(
         Panel(
-            bipartite(graph, title=f"Figure 4: {name}", groups="blocks", users=alone(graph)),
-            f"{name}: {counted(graph)}, {exposed(graph)}",
+            bipartite(graph, title=f"Figure 4: {name}", groups="blocks", users=_alone(graph)),
+            f"{name}: {_counted_in_words(graph)}, {_exposed(graph)}",
             graph,
         )
         for name, graph in (
@@ -206,10 +218,10 @@ def _exposed_users() -> PaperFigure:
         number=4,
         subject="Equal counts, unequal users",
         panels=panels,
-        right=f"Both printed graphs have {value(panels[0])} matchings, and the second has "
-        f"{exposed(uneven)}.",
+        right=f"Both printed graphs have {_value(panels[0])} matchings, and the second has "
+        f"{_exposed(uneven)}.",
         corrected=f"They do not cost the same, {even.n_edges} edges and {uneven.n_edges}, so they "
-        f"are no fair pair: {uneven.n_edges} edges can give {value(panels[2])} matchings, with "
+        f"are no fair pair: {uneven.n_edges} edges can give {_value(panels[2])} matchings, with "
         "one user alone. And groups of 3, 2 and 2 do not give all users equal anonymity.",
         meaning="The number of matchings is a figure of the whole system: look at each user as "
         "well before trusting it.",
@@ -231,7 +243,8 @@ def _two_regular() -> PaperFigure:
             graph,
         )
         for name, graph in (("As printed", drawn), ("As meant", cycle))
-        for nth, edges in enumerate(matchings_of(graph))
+        for nth, matching in enumerate(matchings(graph))
+        for edges in [[(graph.users[i], graph.behaviours[j]) for i, j in enumerate(matching)]]
     )
     return PaperFigure(
         number=5,
@@ -276,7 +289,7 @@ def _biadjacency() -> PaperFigure:
         number=7,
         subject="A graph and its matrix",
         panels=(
-            Panel(bipartite(graph, title="Figure 7: the graph"), counted(graph), graph),
+            Panel(bipartite(graph, title="Figure 7: the graph"), _counted_in_words(graph), graph),
             Panel(
                 matrix(graph, title="Figure 7: its matrix"),
                 f"Its matrix, with permanent {value_of(graph)}",
@@ -298,7 +311,7 @@ def _crowns() -> PaperFigure:
         subject="Everybody but one: the graphs G of degree k",
         panels=panels,
         right="Each user has all behaviours but one, and the matchings are the permutations "
-        f"without a fixed point: {shown([value(panel) for panel in panels])} for k = 2, 3, 4.",
+        f"without a fixed point: {shown([_value(panel) for panel in panels])} for k = 2, 3, 4.",
         meaning="The paper uses it where groups of k do not divide the users: one more user, at "
         "the same cost a user. Groups of several sizes can do better.",
     )
@@ -318,7 +331,7 @@ def _step() -> PaperFigure:
         panels=(
             Panel(
                 exposure(graph, user, behaviour, title="Figure 9: before and after"),
-                f"{counted(graph)} before; {counted(left)} after",
+                f"{_counted_in_words(graph)} before; {_counted_in_words(left)} after",
                 graph,
             ),
         ),
@@ -329,3 +342,94 @@ def _step() -> PaperFigure:
         meaning="Exposing a user removes all edges of that user and of the behaviour; dashed "
         "lines are the anonymity that others lose with it.",
     )
+
+
+# ---- graphs and words of figures
+
+
+def graph_of(rows: Sequence[str]) -> Graph:
+    """Users x₁, x₂, ... and behaviours y₁, y₂, ... from rows of bits.
+
+    Examples
+    --------
+    >>> graph_of(["10", "11"]).to_edges()
+    [('x₁', 'y₁'), ('x₂', 'y₁'), ('x₂', 'y₂')]
+    """
+    users, behaviours = (
+        [name + subscript(number + 1) for number in range(size)]
+        for name, size in (("x", len(rows)), ("y", len(rows[0])))
+    )
+    return Graph.from_biadjacency([[int(bit) for bit in row] for row in rows], users, behaviours)
+
+
+def named(graph: Graph, users: Sequence[str]) -> Graph:
+    """The same edges between these users and behaviours 1, 2, ...
+
+    Examples
+    --------
+    >>> named(Graph.from_rows(["11", "01"]), ["ann", "bob", "cem"]).to_edges()
+    [('ann', 1), ('ann', 2), ('bob', 2)]
+    """
+    behaviours = range(1, graph.n_behaviours + 1)
+    return Graph.from_biadjacency(graph.to_scipy(), users[: graph.n_users], behaviours)
+
+
+def value_of(graph: Graph) -> int:
+    """The number of matchings.
+
+    Examples
+    --------
+    >>> value_of(graph_of(["110", "111", "011"]))
+    3
+    """
+    return int(count(graph, exact=True).value)
+
+
+def attacked(graph: Graph) -> Fraction | float:
+    """Matchings expected to be left after the best attack on one user.
+
+    Examples
+    --------
+    >>> attacked(graph_of(["110", "111", "011"]))
+    Fraction(1, 1)
+    """
+    return min(exposures(graph, exact=True).expected_left)
+
+
+def paths_from(links: Sequence[tuple[str, str]], entry: str, relays: int) -> list[tuple[str, ...]]:
+    """Return the paths of so many different relays from the entry."""
+    paths: list[tuple[str, ...]] = [(entry,)]
+    for _ in range(relays - 1):
+        paths = [
+            (*path, after)
+            for path in paths
+            for sender, after in links
+            if sender == path[-1] and after not in path
+        ]
+    return paths
+
+
+def _without_own(members: Mapping[str, Sequence[str]]) -> str:
+    """Name the users whose set lacks them; in sets users go by their first letter."""
+    lacking = [user for user, chosen in members.items() if user[0] not in chosen]
+    named_ones = " and ".join(f"{user}'s set lacks {user}" for user in lacking)
+    return named_ones or "every set holds its user"
+
+
+def _value(panel: Panel) -> str:
+    """Return the number of matchings of a panel's graph, as it is written."""
+    return shown(value_of(panel.graph)) if panel.graph is not None else ""
+
+
+def _counted_in_words(graph: Graph) -> str:
+    return f"{plural(value_of(graph), 'matching')} from {plural(graph.n_edges, 'edge')}"
+
+
+def _alone(graph: Graph) -> list[Hashable]:
+    """Return the users with a single edge."""
+    return [user for user, degree in zip(graph.users, graph.degrees, strict=True) if degree == 1]
+
+
+def _exposed(graph: Graph) -> str:
+    number = len(_alone(graph))
+    return plural(number, "exposed user") if number else "no exposed user"

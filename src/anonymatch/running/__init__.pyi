@@ -30,12 +30,19 @@ from anonymatch.running.checkpoint import (
 from anonymatch.running.cluster import (
     Cluster as Cluster,
 )
-from anonymatch.running.replicas import (
+from anonymatch.running.chains import (
     GROUPS as GROUPS,
     REPLICA_CONFIDENCE as REPLICA_CONFIDENCE,
+    RHAT_LIMIT as RHAT_LIMIT,
     T_GROUPS as T_GROUPS,
     T_LANES as T_LANES,
+    chain_error as chain_error,
+    mean_interval as mean_interval,
     replica_mean as replica_mean,
+    rhat as rhat,
+    standard_error as standard_error,
+    student as student,
+    variance_ratio as variance_ratio,
 )
 from anonymatch.running.staged import (
     StagedProgress as StagedProgress,

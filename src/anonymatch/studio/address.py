@@ -1,15 +1,85 @@
-"""The state of a view in its address: read with care, written in one way."""
+"""The state of a page in its address: read with care, written in one way.
+
+The numbers of a page are fields of a dataclass, each declared by :func:`control`. Their place in
+the address and their sliders follow from that declaration.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 from urllib.parse import unquote, urlencode
 
-__all__ = ["address", "as_text", "choice", "number", "texts", "whole"]
+__all__ = [
+    "Control",
+    "Query",
+    "address",
+    "as_text",
+    "choice",
+    "control",
+    "control_of",
+    "controlled",
+    "number",
+    "read_controls",
+    "texts",
+    "whole",
+]
 
 Query = Mapping[str, str]
-"""What stands behind the question mark of an address."""
+"""The part of an address after the question mark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A number of a form: its label, its range, and the range of its slider."""
+
+    name: str
+    least: float
+    most: float
+    slider: tuple[float, float]
+    step: float = 1
+    unit: str = ""
+    hint: str = ""
+
+
+def control(default: float, name: str, least: float, most: float, **more: Any) -> Any:
+    """Declare a number of a page as a field of a dataclass; ``more`` are those of Control."""
+    given = {"slider": (least, most)} | more
+    return field(
+        default=default,
+        metadata={"control": Control(name=name, least=least, most=most, **given)},
+    )
+
+
+def control_of(owner: object, name: str) -> Control:
+    """Return the declaration of a number of a page."""
+    found: Control = next(
+        each.metadata["control"]
+        for each in fields(owner)  # type: ignore[arg-type]
+        if each.name == name
+    )
+    return found
+
+
+def read_controls(owner: type, query: Query, **most: float) -> dict[str, Any]:
+    """Return the numbers of a page from its address; ``most`` replaces upper ends."""
+    values: dict[str, Any] = {}
+    for each in fields(owner):
+        known: Control | None = each.metadata.get("control")
+        if known is not None:
+            top = most.get(each.name, known.most)
+            usual: Any = each.default
+            read: Any = whole if isinstance(usual, int) else number
+            usual = min(usual, top)
+            values[each.name] = read(query, each.name, usual, least=known.least, most=top)
+    return values
+
+
+def controlled(owner: Any) -> dict[str, Any]:
+    """Return the numbers of a page for its address."""
+    return {each.name: getattr(owner, each.name) for each in fields(owner) if each.metadata}
 
 
 def whole(query: Query, name: str, default: int, *, least: int, most: int) -> int:

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from typing import Any
@@ -22,6 +22,7 @@ from anonymatch.graph import plain_cell
 from anonymatch.reporting import Picture
 from anonymatch.reporting import table as cells
 from anonymatch.reporting.charts import AnyChart, chart_attributes
+from anonymatch.studio.address import control_of
 
 __all__ = [
     "ChartPlace",
@@ -33,6 +34,7 @@ __all__ = [
     "button",
     "chart",
     "check_box",
+    "control_slider",
     "drawn_chart",
     "drop_zone",
     "field",
@@ -202,6 +204,22 @@ def number_slider(
                 )
         if hint:
             text(hint, "small", "soft")
+
+
+def control_slider(owner: object, name: str, on_change: Handler, **changes: Any) -> None:
+    """Show a number of a page that :func:`control` declares; ``changes`` are those of Control."""
+    known = replace(control_of(owner, name), **changes)
+    number_slider(
+        known.name,
+        getattr(owner, name),
+        on_change,
+        least=known.slider[0],
+        most=known.slider[1],
+        step=known.step,
+        unit=known.unit,
+        hint=known.hint,
+        upper=known.most,
+    )
 
 
 def check_box(

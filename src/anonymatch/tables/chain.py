@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.running import byte_of_work, check_work
+from anonymatch.running import RHAT_LIMIT, byte_of_work, check_work, variance_ratio
 
 __all__ = ["chain_shares", "least_seconds"]
 
 _BATCHES = 10  # of each chain
 _NEAR = 4e-3  # standard error of a probability that is small enough
+_ROUGH = 0.02  # and one above which chains that disagree have not converged
 _STEP = 2.5e-8, 1.2e-12, 5e-7  # seconds of a step: at least, more for each pair, in memory
 _PAIR = 1.2e-7  # seconds of a pair in each stretch of a chain
 _MADE = 4e-7  # seconds of a pair when chains are made
@@ -37,9 +38,9 @@ def chain_shares(
 
     Two chains begin at different tables, and go on twice as long again and again; what came before
     only warmed them up. Batches, and how far the chains are apart, tell how sure they are. None if
-    the chains hardly ever come back to tables in which everybody has a row, and if the predicted
-    ``seconds`` of one core are too few. Steps are counted, and never timed, so that one seed has
-    one answer.
+    the chains hardly ever come back to tables in which everybody has a row, if they still disagree
+    at the end, and if the predicted ``seconds`` of one core are too few. Steps are counted, and
+    never timed, so that one seed has one answer.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def chain_shares(
         if summary[1].max() <= _NEAR or 2 * spent > left:
             break
         worms *= 2
-    if summary is None:
+    if summary is None or (summary[2] > RHAT_LIMIT and summary[1].max() > _ROUGH):
         return None
     back = np.argsort(order)
     return summary[0][back], summary[1][back]
@@ -140,12 +141,7 @@ class _Chains:
         )
 
 
-def _summary(batches: Floats) -> tuple[Floats, Floats]:
-    """Means over chains and batches, and the larger of the errors that either tells."""
-    chains, number = batches.shape[:2]
-    own = batches.var(axis=1, ddof=1).mean(axis=0) / (chains * number)
-    between = batches.mean(axis=1).var(axis=0, ddof=1) / chains
-    # Two chains tell little of one pair, but over all pairs whether batches are too short.
-    whole = float(own.sum())
-    ratio = float(between.sum()) / whole if whole > 0.0 else 1.0
-    return batches.mean(axis=(0, 1)), np.sqrt(own * max(ratio, 1.0))
+def _summary(batches: Floats) -> tuple[Floats, Floats, float]:
+    """Means, their errors, and R-hat."""
+    own, ratio = variance_ratio(batches)
+    return batches.mean(axis=(0, 1)), np.sqrt(own * max(ratio, 1.0)), math.sqrt(ratio)

@@ -59,6 +59,11 @@ class JoinedClasses:
         whole = self.release.n_rows
         return (kept / len(self._columns) + whole - self.n_rows) / whole
 
+    @property
+    def cell_pairs(self) -> int:
+        """Pairs of cells that have been joined so far."""
+        return sum(column.pairs for column in self._columns)
+
     def cells(self, class_: int) -> tuple[str, ...]:
         return tuple(
             column.texts[cell]
@@ -181,6 +186,10 @@ class _Cells:
         self._whole = max(int(self._known.sum()) - 1, 1)
         self._holds = lru_cache(max(_HELD // max(len(column.values), 1), 16))(self._held)
         self._joined: dict[tuple[int, int], int] = {}
+
+    @property
+    def pairs(self) -> int:
+        return len(self._joined)
 
     def column(self, cell_of: Ints) -> ColumnCells:
         """The column with these cells by row."""

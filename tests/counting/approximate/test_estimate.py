@@ -21,9 +21,8 @@ from anonymatch.counting.approximate.bridge import (
 from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
 from anonymatch.counting.approximate.importance import ImportanceSampler, WormChain, messages
 from anonymatch.counting.approximate.marginals import estimate_edges
-from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.block_classes import reduce
-from anonymatch.counting.blocks.padding import squared
 from anonymatch.counting.blocks.tuning import tuned
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.graph import families

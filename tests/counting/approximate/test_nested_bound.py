@@ -15,8 +15,13 @@ from tests.strategies import Matrix, weighted_matrices
 import anonymatch as am
 from anonymatch import _native
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.counting.approximate.confidence_sequence import ConfidenceSequence, draws_needed
-from anonymatch.counting.approximate.nested_bound import NestedBound, exact_samples, guaranteed
+from anonymatch.counting.approximate.nested_bound import (
+    ConfidenceSequence,
+    NestedBound,
+    draws_needed,
+    exact_samples,
+    guaranteed,
+)
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.reference import block_of, matchings, permanent

@@ -10,9 +10,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.counting.bounds.bethe import bethe_bounds
-from anonymatch.counting.bounds.pieces import Pieces
-from anonymatch.counting.bounds.sinkhorn import scaled_bounds
+from anonymatch.counting.bounds.bregman import bethe_bounds
+from anonymatch.counting.bounds.sinkhorn import Pieces, scaled_bounds
 from anonymatch.graph import families
 from anonymatch.graph.decomposition import structure
 

@@ -20,7 +20,8 @@ from tests.strategies import Matrix, graph_of, truth
 import anonymatch as am
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Solution
-from anonymatch.counting.exact import band_ordering, frontier
+from anonymatch.counting.exact import band as band_method
+from anonymatch.counting.exact import frontier
 from anonymatch.running.budget import Execution
 
 
@@ -45,8 +46,8 @@ def blocks(draw: st.DrawFn, *, weighted: bool, users: int = 12) -> Block:
     return Block(n, n + spare, indptr, indices.astype(np.int32), weights)
 
 
-def plan_of(block: Block) -> band_ordering.BandOrdering:
-    plan = band_ordering.find_band(block)
+def plan_of(block: Block) -> band_method.BandOrdering:
+    plan = band_method.find_band(block)
     assert plan is not None
     return plan
 
@@ -153,7 +154,7 @@ def test_what_is_no_band_is_left_to_others() -> None:
         matrix = np.array([[int(cell) for cell in row] for row in rows])
         indptr = np.concatenate(([0], np.cumsum(matrix.sum(axis=1)))).astype(np.int32)
         assert (
-            band_ordering.find_band(Block(4, 4, indptr, np.nonzero(matrix)[1].astype(np.int32)))
+            band_method.find_band(Block(4, 4, indptr, np.nonzero(matrix)[1].astype(np.int32)))
             is None
         )
 

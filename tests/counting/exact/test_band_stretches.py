@@ -16,8 +16,7 @@ from tests.strategies import graph_of
 import anonymatch as am
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuned
-from anonymatch.counting.exact.band_ordering import BandOrdering
-from anonymatch.counting.exact.band_stretches import LongBand
+from anonymatch.counting.exact.band import BandOrdering, LongBand
 from anonymatch.running.budget import Execution
 
 anyhow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -12,10 +12,9 @@ from tests.counting.exact.test_classes import Matrix, twin_matrices
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.counting.blocks.offer import Context
+from anonymatch.counting.blocks.solution import Context
 from anonymatch.counting.exact import class_sums, classes
-from anonymatch.counting.exact.class_sums import ClassGrid, SumCounts, plan_sums
-from anonymatch.counting.exact.twins import Twins, find_twins
+from anonymatch.counting.exact.class_sums import ClassGrid, SumCounts, Twins, find_twins, plan_sums
 from anonymatch.counting.reference import block_of, first_minors, permanent
 from anonymatch.running import Budget, Execution
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import anonymatch as am
-from anonymatch.counting.exact import class_layers
+from anonymatch.counting.exact import classes
 from anonymatch.counting.exact.classes import by_classes, plan_classes
 from anonymatch.counting.reference import block_of, first_minors, permanent
 
@@ -210,7 +210,7 @@ def test_no_order_is_looked_for_where_one_user_meets_too_many_classes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kinds = np.kron(1 - np.eye(70, dtype=int), np.ones((2, 2), dtype=int))
-    monkeypatch.setattr(class_layers, "_greedy", None)
+    monkeypatch.setattr(classes, "_greedy", None)
 
     assert plan_classes(block_of(kinds)) is None
 

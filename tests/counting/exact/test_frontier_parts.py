@@ -22,7 +22,7 @@ from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Solution
 from anonymatch.counting.blocks.tuning import TUNING, tuned
-from anonymatch.counting.exact import frontier, frontier_parts
+from anonymatch.counting.exact import frontier
 from anonymatch.counting.reference import block_of, permanent
 from anonymatch.running.broadcast import Shared
 from anonymatch.running.budget import Execution
@@ -34,7 +34,7 @@ LITTLE = am.Budget(memory=2e4)
 
 def in_parts(block: Block, share: float) -> frontier.FrontierOrdering:
     choose = _native.plan_frontier(block, 1.0)
-    parts = frontier_parts.split(block, choose, seconds=1.0, share=share, reached=False)
+    parts = frontier.split(block, choose, seconds=1.0, share=share, reached=False)
     return frontier.FrontierOrdering(block, False, choose, parts)
 
 
@@ -181,8 +181,8 @@ def test_a_part_ends_when_asked_to() -> None:
     plan = frontier.find_ordering(block)
     stop = CancelToken()
     stop.cancel()
-    call = frontier_parts._real
-    shared = Shared(*frontier_parts._recipe(block), value=block)
+    call = frontier._real_part
+    shared = Shared(*frontier._recipe(block), value=block)
     mask = np.ones(block.n_edges, np.uint8)
     with pytest.raises(Cancelled):
         stop.run([lambda: call(shared, plan.plan.order, False, 0.0, mask)])

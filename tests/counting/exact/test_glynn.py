@@ -9,7 +9,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.counting.blocks.offer import Context
+from anonymatch.counting.blocks.solution import Context
 from anonymatch.counting.exact import glynn
 from anonymatch.counting.reference import block_of, permanent
 from anonymatch.running import Budget, Execution

@@ -18,7 +18,7 @@ import anonymatch as am
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.exact import class_layers
+from anonymatch.counting.exact import classes
 from anonymatch.graph import families
 
 SPARSE = families.random_regular(24, 3, seed=7)
@@ -392,7 +392,7 @@ def test_no_order_of_classes_is_searched_where_it_could_save_little(
     def search(*_: object) -> None:
         raise AssertionError("an order of classes is searched")
 
-    monkeypatch.setattr(class_layers, "_greedy", search)
+    monkeypatch.setattr(classes, "_greedy", search)
     count = am.count(am.Graph.from_edges(edges))
     assert count.exact
     assert count.plan.seconds < 1.0

@@ -9,7 +9,7 @@ import pytest
 import anonymatch as am
 from anonymatch.graph import separator_in
 from anonymatch.mixes import Measured, open_observation, synthesize, write_messages
-from anonymatch.planning.arrivals import read_arrivals
+from anonymatch.planning.files import read_arrivals
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from anonymatch.mixes.solvers.flushes.flush_chain import (
     flush_pairs,
 )
 from anonymatch.mixes.solvers.links import Channel, LinkFigures
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "flushes.json"
 CLOCKS: list[FlushLaw] = [

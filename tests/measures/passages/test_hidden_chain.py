@@ -14,7 +14,7 @@ from tests.measures.passages.explanations import Truth, explained
 
 from anonymatch.base.errors import InputError
 from anonymatch.mixes.solvers.exponential import passage_count, passage_figures
-from anonymatch.mixes.solvers.hidden.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.hops.hidden_chain import hidden_figures
 from anonymatch.mixes.solvers.links import Channel, LinkFigures
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lossy.json").read_text())

@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.measures.passages.test_hidden_chain import simulated
 
-from anonymatch.mixes.solvers.hidden.hidden_rates import fit_rates
+from anonymatch.mixes.solvers.hops.hidden_rates import fit_rates
 from anonymatch.mixes.solvers.links import Channel
 
 

@@ -13,11 +13,10 @@ from tests.measures.passages.explanations import Truth, explained
 from tests.measures.passages.test_hidden_chain import assert_agrees, channel_of, random_log
 
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.mixes.solvers.hidden.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.hops import phase_chain, phase_log
+from anonymatch.mixes.solvers.hops.hidden_chain import hidden_figures
+from anonymatch.mixes.solvers.hops.phase_log import MOST_HOPS, PhaseLog, PhaseWork
 from anonymatch.mixes.solvers.links import Channel, LinkFigures
-from anonymatch.mixes.solvers.phases import phase_chain, phase_cost
-from anonymatch.mixes.solvers.phases.phase_cost import PhaseWork
-from anonymatch.mixes.solvers.phases.phase_log import MOST_HOPS, PhaseLog
 from anonymatch.running.budget import Budget, Cancelled, CancelToken, Execution
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -332,7 +331,7 @@ def test_drawn_intervals_hold_the_exact_figures(
         how: dict[str, Any] = {"hops": 3, "mean": 0.8, "channel": channel, "budget": BUDGET}
         truth = phase_figures(arrivals, departures, **how)
         with monkeypatch.context() as patched:
-            patched.setattr(phase_cost, "_SAMPLES", (100,))
+            patched.setattr(phase_log, "_SAMPLES", (100,))
             patched.setattr(phase_chain, "exact_fits", lambda *_: False)
             drawn = phase_figures(arrivals, departures, seed=seed, **how)
         assert (truth.confidence, drawn.confidence) == (1.0, 0.95)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from anonymatch.base.errors import InputError
+from anonymatch.mixes.solvers.hops.phase_chain import phase_figures
 from anonymatch.mixes.solvers.links import Channel
-from anonymatch.mixes.solvers.phases.phase_chain import phase_figures
 from anonymatch.running.budget import Budget
 
 BUDGET = Budget(seconds=300.0, memory=2.0**31)

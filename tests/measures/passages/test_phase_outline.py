@@ -10,9 +10,9 @@ import pytest
 
 from anonymatch import BudgetError
 from anonymatch.base.arrays import Bools, Floats
+from anonymatch.mixes.solvers.hops.phase_chain import phase_figures
+from anonymatch.mixes.solvers.hops.phase_figures import outline
 from anonymatch.mixes.solvers.links import Channel, LinkFigures
-from anonymatch.mixes.solvers.phases.phase_chain import phase_figures
-from anonymatch.mixes.solvers.phases.phase_outline import outline
 from anonymatch.running import Budget
 
 

@@ -14,10 +14,10 @@ from tests.measures.passages.test_hidden_chain import assert_agrees, random_log
 
 from anonymatch.base.errors import InputError
 from anonymatch.counting.measures.averages import drawn_quantile
+from anonymatch.mixes.solvers.hops import phase_chain
+from anonymatch.mixes.solvers.hops.phase_chain import phase_figures, phase_pairs
+from anonymatch.mixes.solvers.hops.phase_log import FASTEST_HOP
 from anonymatch.mixes.solvers.links import Channel
-from anonymatch.mixes.solvers.phases import phase_chain
-from anonymatch.mixes.solvers.phases.phase_chain import phase_figures, phase_pairs
-from anonymatch.mixes.solvers.phases.phase_log import FASTEST_HOP
 from anonymatch.running.budget import Budget
 
 BUDGET = Budget(seconds=300.0, memory=2.0**31)

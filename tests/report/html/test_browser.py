@@ -14,11 +14,11 @@ import anonymatch as am
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.mixes.logs.observation import Observation, Passage
+from anonymatch.reporting import report_html
 from anonymatch.reporting.html.audit import audit_html
 from anonymatch.reporting.html.comparison import comparison_html
 from anonymatch.reporting.html.document import write_html
 from anonymatch.reporting.html.paper import paper_html
-from anonymatch.reporting.html.rounds import rounds_html
 from anonymatch.theory.claims.checking import check
 
 if TYPE_CHECKING:
@@ -120,8 +120,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "comparison": lambda: comparison_html(
         compare([audit(passage(50)), audit(am.ring(9, 3))], ["mix", NASTY])
     ),
-    "rounds": lambda: rounds_html(
-        am.rounds(am.disclosure.synthesize_rounds(60, friends=2, users=14, batch=4), budget=3)
+    "rounds": lambda: report_html(
+        am.disclosure.rounds_report(
+            am.rounds(am.disclosure.synthesize_rounds(60, friends=2, users=14, batch=4), budget=3)
+        )
     ),
 }
 

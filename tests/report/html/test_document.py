@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,57 +15,30 @@ import anonymatch as am
 from anonymatch.reporting.html.document import Section, document, write_html
 from anonymatch.reporting.html.paper import paper_html
 from anonymatch.reporting.html.tables import table
-from anonymatch.theory.claims import PUBLICATION, Typeset, check
+from anonymatch.theory.claims import PUBLICATION, Claim, Evidence, Typeset, Verdict, check
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\u202e שלום"
 
 
-class Verdict(StrEnum):
-    HOLDS = "holds"
-    MISPRINT = "misprint"
-    CONDITION = "holds under a condition"
-    FAILS = "fails"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    text: str
-    data: dict[str, Any] | None
-
-
-@dataclass(frozen=True)
-class Claim:
-    id: str
-    number: int
-    section: str = "Section 3"
-    kind: str = "lemma"
-    statement: str = "Something is so."
-    verdict: str = "holds"
-    corrected: str | None = None
-    finding: str = "It is so."
-    evidence: tuple[Evidence, ...] = ()
-    counterexample: tuple[str, ...] | None = None
-    partition: tuple[str, ...] | None = None
-    searched: str = ""
-    seconds: float = 0.5
-    added: bool = False
-
-    @property
-    def label(self) -> str:
-        return self.section
-
-    @property
-    def group(self) -> str:
-        return "Figures and their labels" if self.kind == "figure" else "Formulas"
-
-    @property
-    def typeset(self) -> Typeset:
-        return Typeset(
-            title=f"About {self.id}",
-            statement=self.statement,
-            corrected=self.corrected,
-            brief=self.corrected,
-        )
+def made(claim_id: str, number: int, *, corrected: str | None = None, **changes: Any) -> Claim:
+    """A claim with everything that a test does not care about."""
+    statement = changes.pop("statement", "Something is so.")
+    values: dict[str, Any] = {
+        "section": "Section 3",
+        "kind": "formula",
+        "verdict": Verdict.HOLDS,
+        "finding": "It is so.",
+        "evidence": (),
+        "counterexample": None,
+        "partition": None,
+        "searched": "",
+        "seconds": 0.5,
+    }
+    title = f"About {claim_id}"
+    sentences: dict[str, Any] = {"title": title, "statement": statement, "corrected": corrected}
+    typeset = Typeset(**sentences, brief=corrected)
+    own = sentences | {"brief": corrected, "typeset": typeset}
+    return Claim(id=claim_id, number=number, **own, **values | changes)
 
 
 def claims() -> list[Claim]:
@@ -78,12 +50,12 @@ def claims() -> list[Claim]:
         "log_x": True,
     }
     rows = {"columns": ["n", "m", "H"], "rows": [(8, 24, 81), (10, 40, 1936)]}
-    figures = [Claim(f"figure-{n}", n, section=f"Figure {n}", kind="figure") for n in range(1, 8)]
+    figures = [made(f"figure-{n}", n, section=f"Figure {n}", kind="figure") for n in range(1, 8)]
     return [
         *figures,
-        Claim("crown", 8, section="Figures 8 and 9", verdict=Verdict.MISPRINT, corrected="D(k+1)"),
-        Claim("limit", 23, verdict=Verdict.CONDITION, evidence=(Evidence("The ratio.", chart),)),
-        Claim(
+        made("crown", 8, section="Figures 8 and 9", verdict=Verdict.MISPRINT, corrected="D(k+1)"),
+        made("limit", 23, verdict=Verdict.CONDITION, evidence=(Evidence("The ratio.", chart),)),
+        made(
             "optimal",
             24,
             verdict=Verdict.FAILS,
@@ -129,7 +101,7 @@ def test_all_claims_and_figures_are_there() -> None:
 
 
 def test_figures_that_no_claim_names_come_last() -> None:
-    text = paper_html([Claim("one", 1, section="Fig. 2")])
+    text = paper_html([made("one", 1, section="Fig. 2")])
 
     assert text.index('id="figure-2"') < text.index("Other figures of the paper</h2>")
     assert text.index("Other figures of the paper</h2>") < text.index('id="figure-1"')
@@ -176,7 +148,7 @@ def test_evidence_and_counterexample_are_drawn() -> None:
 def test_a_graph_among_the_evidence_is_drawn_once() -> None:
     rows = ["110", "011", "101"]
     twice = (Evidence("A ring.", {"graph": rows, "matchings": 2}), Evidence("It.", {"graph": rows}))
-    text = paper_html([Claim("ring", 1, evidence=twice)])
+    text = paper_html([made("ring", 1, evidence=twice)])
 
     assert text.count("<title>A ring.</title>") == 1
     assert "<title>It.</title>" not in text
@@ -185,7 +157,7 @@ def test_a_graph_among_the_evidence_is_drawn_once() -> None:
 
 def test_far_apart_values_get_a_logarithmic_axis_and_labels_by_either_name() -> None:
     series = [{"name": "a", "x": [10, 10**6], "y": [0, 1]}]
-    text = paper_html([Claim("far", 1, evidence=(Evidence("", {"series": series, "x": "k!"}),))])
+    text = paper_html([made("far", 1, evidence=(Evidence("", {"series": series, "x": "k!"}),))])
 
     (spec,) = (
         each.get("data-spec") for each in ET.fromstring(text).iter() if each.get("data-spec")
@@ -217,11 +189,10 @@ def test_the_same_claims_give_the_same_bytes() -> None:
 
 
 def test_nasty_text_stays_text() -> None:
-    claim = Claim(
-        id=NASTY,
-        number=1,
+    claim = made(
+        NASTY,
+        1,
         section=NASTY,
-        kind=NASTY,
         statement=NASTY,
         verdict=NASTY,
         corrected=NASTY,
@@ -252,11 +223,11 @@ def test_checks_of_the_paper_itself_make_a_page() -> None:
 
 
 def test_claims_that_cannot_be_shown_are_refused_by_name() -> None:
-    bad = Claim("odd", 1, counterexample=("10", "1x"))
+    bad = made("odd", 1, counterexample=("10", "1x"))
     with pytest.raises(am.InputError, match="claim 'odd' cannot be shown"):
         paper_html([bad])
     with pytest.raises(am.InputError, match="two claims share"):
-        paper_html([Claim("same", 1), Claim("same", 2)])
+        paper_html([made("same", 1), made("same", 2)])
     with pytest.raises(am.InputError, match="no claims"):
         paper_html([])
     with pytest.raises(am.InputError, match="row 1 of the table has 1 value, but there are 2"):
@@ -264,8 +235,8 @@ def test_claims_that_cannot_be_shown_are_refused_by_name() -> None:
 
 
 def test_a_counterexample_without_matchings_or_with_many_users_is_still_shown() -> None:
-    none = Claim("none", 1, counterexample=("100", "100", "111"))
-    many = Claim("many", 2, counterexample=tuple("1" * 201 for _ in range(201)))
+    none = made("none", 1, counterexample=("100", "100", "111"))
+    many = made("many", 2, counterexample=tuple("1" * 201 for _ in range(201)))
     text = paper_html([none, many])
 
     assert "0 matchings from 3 users and 5 edges" in text
@@ -274,14 +245,14 @@ def test_a_counterexample_without_matchings_or_with_many_users_is_still_shown() 
 
 def test_long_tables_are_cut_and_said() -> None:
     rows = {"columns": ["n"], "rows": [[n] for n in range(1000)]}
-    text = paper_html([Claim("long", 1, evidence=(Evidence("Many.", rows),))])
+    text = paper_html([made("long", 1, evidence=(Evidence("Many.", rows),))])
 
     assert "and 800 more rows" in text
     assert len(text) < 1 << 20
 
 
 def test_unknown_verdicts_keep_their_words() -> None:
-    text = paper_html([Claim("a", 1, verdict="open"), replace(Claim("b", 2), verdict="fails")])
+    text = paper_html([made("a", 1, verdict="open"), replace(made("b", 2), verdict=Verdict.FAILS)])
 
     assert "1 fails, 1 with the verdict “open”" in text
     assert 'href="#only-other-open"' in text

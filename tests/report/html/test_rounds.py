@@ -12,9 +12,14 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.disclosure import RoundLog, half_life_in_words
-from anonymatch.reporting import profile_picture, rounds_html, write_rounds_html
-from anonymatch.reporting.html.round_pictures import true_profiles
+from anonymatch.disclosure import (
+    RoundLog,
+    half_life_in_words,
+    profile_matrix,
+    rounds_report,
+    true_profiles,
+)
+from anonymatch.reporting import drawn_matrix, report_html, write_report_html
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\u202e"
 
@@ -27,6 +32,10 @@ def log(rounds: int = 40, users: int = 8) -> RoundLog:
 @cache
 def found() -> am.Disclosure:
     return am.rounds(log(), budget=3)
+
+
+def rounds_html(disclosure: am.Disclosure) -> str:
+    return report_html(rounds_report(disclosure))
 
 
 def words(page: str) -> str:
@@ -101,7 +110,7 @@ def test_where_there_is_no_half_life_of_the_log_it_is_said_why(
 
 
 def test_chains_that_disagree_are_not_called_a_log_that_is_too_short() -> None:
-    half = am.measures.Interval.between(5.0, float("inf"))
+    half = am.Interval.between(5.0, float("inf"))
     open_ended = replace(found(), half_life_between=half, gap=2.3)
     assert "starts disagree too much to say more" in half_life_in_words(open_ended)
     assert "too short" in half_life_in_words(replace(open_ended, gap=0.01))
@@ -122,18 +131,19 @@ def test_who_falls_first_comes_first_with_reasons() -> None:
 def test_few_users_are_a_matrix_and_many_are_pairs() -> None:
     many = am.rounds(log(users=300), method="sda")
 
-    assert profile_picture(found()) is not None
-    assert profile_picture(many) is None
+    assert profile_matrix(found()) is not None
+    assert profile_matrix(many) is None
     assert "The likeliest pairs" in rounds_html(many)
-    assert profile_picture(am.rounds(log(), target="user 1", budget=2)) is None
+    assert profile_matrix(am.rounds(log(), target="user 1", budget=2)) is None
 
 
 def test_columns_stay_where_they_are_while_the_matrix_sharpens() -> None:
     disclosure = found()
     names = []
     for rounds in disclosure.profiles_at:
-        picture = profile_picture(disclosure, rounds=rounds)
-        assert picture is not None
+        matrix = profile_matrix(disclosure, rounds=rounds)
+        assert matrix is not None
+        picture = drawn_matrix(matrix)
         names.append([str(each) for each in picture.content if "rotate" in str(each)])
 
     assert len(names[0]) == len(disclosure.log.behaviours)
@@ -149,7 +159,7 @@ def test_truth_is_shown_where_it_is_known_and_only_there() -> None:
     text = words(rounds_html(blind))
     assert "true share" not in text
     assert "marked in orange" not in text
-    assert "The log knows no truth" in text
+    assert "The log has no ground truth" in text
 
 
 def test_true_shares_are_those_of_the_messages() -> None:
@@ -225,7 +235,7 @@ def test_pairs_have_the_true_share_of_their_own_user() -> None:
 def test_names_notes_and_commands_stay_text() -> None:
     nasty = RoundLog.of([(k, [NASTY, "b"], ["x", f"{NASTY}{k % 2}"]) for k in range(6)])
     disclosure = replace(am.rounds(nasty, budget=2), notes=(NASTY,))
-    page = rounds_html(disclosure, command=f"anonymatch rounds {NASTY}")
+    page = report_html(rounds_report(disclosure).run_by(f"anonymatch rounds {NASTY}"))
 
     assert "<script>alert" not in page
     ET.fromstring(page)
@@ -233,13 +243,13 @@ def test_names_notes_and_commands_stay_text() -> None:
 
 @pytest.mark.slow
 def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    write_rounds_html(found(), tmp_path / "rounds.html", command="anonymatch rounds log.csv")
+    report = rounds_report(found()).run_by("anonymatch rounds log.csv")
+    write_report_html(report, tmp_path / "rounds.html")
 
-    assert (tmp_path / "rounds.html").read_text() == rounds_html(
-        found(), command="anonymatch rounds log.csv"
-    )
+    assert (tmp_path / "rounds.html").read_text() == report_html(report)
+    assert "anonymatch rounds log.csv" in report_html(report)
     found().report(tmp_path / "rounds.html")
     assert (tmp_path / "rounds.html").read_text() == rounds_html(found())
     with pytest.raises(am.InputError):
-        write_rounds_html(found(), tmp_path / "missing" / "rounds.html")
+        write_report_html(report, tmp_path / "missing" / "rounds.html")
     assert [path.name for path in tmp_path.iterdir()] == ["rounds.html"]

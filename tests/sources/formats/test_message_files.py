@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anonymatch.base.errors import InputError
 from anonymatch.mixes.formats.message_files import read_messages, write_messages
 from anonymatch.mixes.logs.messages import Messages, in_words
-from anonymatch.mixes.synthetic.logs import synthesize
+from anonymatch.mixes.synthetic import synthesize
 
 HEAD = "time,direction,user,behaviour\n"
 

@@ -13,9 +13,10 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app
-from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.console import MISSED, note, watch
 from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, above_zero, command, option, whole
+from anonymatch.cli.presenting import present
 from anonymatch.cli.reading import about
 
 if TYPE_CHECKING:
@@ -120,15 +121,16 @@ def rounds(
     become known: the half-life says after how many rounds half of
     the bits about a message's receiver are gone.
     """
-    from anonymatch.disclosure import check_round_gates, disclosure_charts, parse_round_gates
+    from anonymatch.disclosure import ROUND_GATES, rounds_report
+    from anonymatch.reporting import judge, parse_thresholds
 
     if presence:
         if method not in (None, "presence"):
             raise InputError(f"--presence is a method, and so is --method {method}; keep one")
         method = "presence"
     _check_method(method or "gibbs", target=target, friends=friends, compare=compare)
-    thresholds = parse_round_gates(fail_under or [], at_most=False)
-    thresholds |= parse_round_gates(fail_over or [], at_most=True)
+    thresholds = parse_thresholds(fail_under or [], ROUND_GATES, at_most=False)
+    thresholds |= parse_thresholds(fail_over or [], ROUND_GATES, at_most=True)
     saving.check_target(csv)
     given: dict[str, Any] = {} if law is None else {"law": law}
     if compare:
@@ -159,33 +161,16 @@ def rounds(
                 **given,
             ),
         )
-    gates = check_round_gates(result, thresholds)
+    report = rounds_report(result, learnt=alpha is None, most=None if top == 0 else max(top, 200))
+    gates = judge(report, thresholds)
     if csv is not None:
         saving.save(result.profiles.to_dict(as_series=True), csv)
-    if html is not None:
-        from anonymatch import reporting as report
-
-        report.write_rounds_html(result, html)
-    if options.json:
-        lines = [
-            {
-                "name": gate.name.replace("-", "_"),
-                "threshold": gate.threshold,
-                "reached": gate.reached,
-            }
-            | {"reason": gate.reason}
-            for gate in gates
-        ]
-        json_output.print_json(json_output.rounds_record(result) | {"gates": lines})
-    else:
-        from anonymatch.cli.screens import rounds as screens
-
-        show(*screens.rounds_screen(file.name, result, gates, top=top, learnt=alpha is None))
-    for path in (csv, html):
-        if path is not None:
-            note(f"wrote {path}")
-    drawn.write(disclosure_charts(result))
-    return MISSED if any(gate.reached is False for gate in gates) else None
+    record = json_output.rounds_record(result) if options.json else None
+    present(report, title=file.name, gates=gates, top=top, record=record, html=html)
+    if csv is not None:
+        note(f"wrote {csv}")
+    drawn.write(report.drawings())
+    return MISSED if any(gate.passed is False for gate in gates) else None
 
 
 def _check_method(method: str, *, target: str | None, friends: int | None, compare: bool) -> None:
@@ -222,7 +207,7 @@ def _user(log: RoundLog | Path, target: str | None) -> Hashable | None:
 
 
 def _compare(file: Path, target: str | None, options: Options, **more: Any) -> None:
-    from anonymatch.disclosure import compare_methods
+    from anonymatch.disclosure import compare_methods, methods_report
 
     options.limit_readers()
     with about(file):
@@ -239,9 +224,5 @@ def _compare(file: Path, target: str | None, options: Options, **more: Any) -> N
                 **more,
             ),
         )
-    if options.json:
-        json_output.print_json(json_output.method_comparison_record(comparison))
-        return
-    from anonymatch.cli.screens import rounds as screens
-
-    show(*screens.methods_screen(file.name, comparison))
+    record = json_output.method_comparison_record(comparison) if options.json else None
+    present(methods_report(comparison), title=file.name, record=record)

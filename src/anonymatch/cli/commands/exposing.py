@@ -97,7 +97,7 @@ def _log_posterior(
 
     from anonymatch.audits import log_posterior
     from anonymatch.cli import saving
-    from anonymatch.cli.screens import elements
+    from anonymatch.reporting import terminal
 
     reading.check(1)
     observation = observe(file, options, reading)
@@ -138,7 +138,7 @@ def _log_posterior(
         return
     if out is not None:
         return
-    table = elements.columns("message", "departure", right=("probability",))
+    table = terminal.columns("message", "departure", right=("probability",))
     shown: set[str] = set()
     for piece in named():
         for message, departure, probability in piece.iter_rows():

@@ -13,7 +13,8 @@ from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
 from anonymatch.cli.reading import FileOptions, graph_of, observe
-from anonymatch.cli.screens import audit, elements
+from anonymatch.cli.screens import audit
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -284,4 +285,4 @@ _NEXT = (
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
     heading, *rest = audit.audit_screen(result)
-    return [heading, elements.paragraph(_STORY), *rest, elements.paragraph(_NEXT)]
+    return [heading, terminal.paragraph(_STORY), *rest, terminal.paragraph(_NEXT)]

@@ -47,7 +47,7 @@ def totals(
     if options.json:
         json_output.print_json(result.to_dict())
         return
-    from anonymatch.cli.screens import elements
+    from anonymatch.reporting import terminal
 
     known = percent(result.identified / result.messages)
     lines = [
@@ -69,8 +69,8 @@ def totals(
         ("mean delay", f"{result.mean_delay:.4g} s", "from in to out"),
     ]
     show(
-        elements.heading(f"{file}: {result.messages:,} messages"),
-        elements.figures(lines),
+        terminal.heading(f"{file}: {result.messages:,} messages"),
+        terminal.figures(lines),
     )
     if result.inside_at_end:
         left = several(result.inside_at_end, "message")

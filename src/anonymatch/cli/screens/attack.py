@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
 from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,16 +27,16 @@ def attack_screen(
 ) -> list[RenderableType]:
     """The campaign in figures, then step by step with what is left as bars."""
     screen = [
-        elements.heading(f"{title}: {elements.size(graph)}"),
-        elements.figures(_lines(attack, graph.nouns[1])),
+        terminal.heading(f"{title}: {elements.size(graph)}"),
+        terminal.figures(_lines(attack, graph.nouns[1])),
     ]
     if not attack.steps:
         return [
             *screen,
-            elements.paragraph("One matching is left: everybody is identified already."),
+            terminal.paragraph("One matching is left: everybody is identified already."),
         ]
     along = attack.truth != "unknown"
-    table = elements.columns(
+    table = terminal.columns(
         "step", "target", *(("did", "also identified") if along else ()),
         right=("bits left", "fall", *(() if along else ("also identified",))),
     )  # fmt: skip
@@ -54,14 +55,14 @@ def attack_screen(
             *(() if along else (_amount(step.n_forced),)),
             "#" * max(0, round(_BAR * after / most)),
         )
-    screen.append(elements.indented(table))
+    screen.append(terminal.indented(table))
     if len(shown) < len(attack.steps):
         screen.append(
-            elements.paragraph(f"{len(attack.steps) - len(shown):,} steps more: --top 0.")
+            terminal.paragraph(f"{len(attack.steps) - len(shown):,} steps more: --top 0.")
         )
     if not along:
         others = f"also identified: how many other {graph.nouns[0]}s, on average."
-        screen.append(elements.paragraph(others))
+        screen.append(terminal.paragraph(others))
     return screen
 
 
@@ -70,8 +71,8 @@ def outcomes_screen(exposure: am.Exposure) -> list[RenderableType]:
     title = f"If {text.name(exposure.user)} did, and then is left:"
     if len(exposure.outcomes) == 1:
         did = text.name(exposure.outcomes[0].behaviour)
-        return [elements.paragraph(f"{text.name(exposure.user)} is identified already: {did}.")]
-    table = elements.columns("behaviour", "also identified", right=("probability", "bits left"))
+        return [terminal.paragraph(f"{text.name(exposure.user)} is identified already: {did}.")]
+    table = terminal.columns("behaviour", "also identified", right=("probability", "bits left"))
     for outcome in sorted(exposure.outcomes, key=lambda one: -one.probability):
         who = [
             f"{text.name(user)} ({text.name(did)})" for user, did in outcome.newly_forced.items()
@@ -82,7 +83,7 @@ def outcomes_screen(exposure: am.Exposure) -> list[RenderableType]:
             numbers.percent(float(outcome.probability)),
             _bits(outcome.log),
         )
-    return [elements.paragraph(title), elements.indented(table)]
+    return [terminal.paragraph(title), terminal.indented(table)]
 
 
 def _forced(step: am.AttackStep) -> str:
@@ -94,7 +95,7 @@ def _bits(log: float) -> str:
     return numbers.bits(log if log > 1e-9 or log < -1e-9 else 0.0).split()[0]
 
 
-def _lines(attack: am.Attack, behaviour: str) -> list[elements.Line]:
+def _lines(attack: am.Attack, behaviour: str) -> list[terminal.Line]:
     how = {
         "given": "along the truth that was given",
         "sampled": f"along a truth that was drawn, seed {attack.seed}",
@@ -162,11 +163,11 @@ def improve_screen(
             share = numbers.percent(improvement.confidence)
             sure = f"{share} sure; estimated with seed {improvement.seed}"
             lines.append(("", numbers.bits_between(improvement.low, improvement.high), sure))
-    screen = [elements.heading(f"{title}: {elements.size(graph)}"), elements.figures(lines)]
+    screen = [terminal.heading(f"{title}: {elements.size(graph)}"), terminal.figures(lines)]
     if not improvement.edges and not improvement.not_searched:
-        screen.append(elements.paragraph("No edge would add a matching."))
+        screen.append(terminal.paragraph("No edge would add a matching."))
     if improvement.edges:
-        table = elements.columns(
+        table = terminal.columns(
             f"add {graph.nouns[0]}", graph.nouns[1], "helps most", right=("times", "gain")
         )
         for edge in improvement.edges:
@@ -177,11 +178,11 @@ def improve_screen(
                 "with the next" if not edge.alone else f"{float(edge.factor):.4g}",
                 "" if not edge.alone else _gained(edge),
             )
-        screen.append(elements.indented(table))
+        screen.append(terminal.indented(table))
     if improvement.not_searched:
         blocks = numbers.plural(len(improvement.not_searched), "block")
         screen.append(
-            elements.paragraph(
+            terminal.paragraph(
                 f"Not searched: {blocks} beyond the budget; a larger --budget may reach."
             )
         )

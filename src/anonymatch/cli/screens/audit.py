@@ -19,10 +19,10 @@ from anonymatch.audits import (
 from anonymatch.base import numbers, text
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Message
-from anonymatch.cli.screens import elements
 from anonymatch.cli.screens.rings import ring_lines
 from anonymatch.cli.words import option
 from anonymatch.mixes import MessageAudit
+from anonymatch.reporting import terminal
 from anonymatch.rings import RingAudit
 
 if TYPE_CHECKING:
@@ -43,38 +43,38 @@ _SHORT = 40.0  # natural log of a count that is shown in digits
 def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
     """The verdict, the system, the cost, the worst users, the attack, and what to keep in mind."""
     screen: list[RenderableType] = [
-        elements.heading(text.name(f"{audit.name}: {_size(audit)}, {audit.observation.source}")),
-        elements.paragraph(audit.verdict),
+        terminal.heading(text.name(f"{audit.name}: {_size(audit)}, {audit.observation.source}")),
+        terminal.paragraph(audit.verdict),
     ]
     attacker = attacker_sentence(audit.observation)
     if attacker:
-        screen.append(elements.paragraph(attacker))
+        screen.append(terminal.paragraph(attacker))
     if gates:
-        screen.append(elements.bullets("Thresholds:", [gate.text for gate in gates]))
-    screen.append(elements.figures(_figures(audit)))
+        screen.append(terminal.bullets("Thresholds:", [gate.text for gate in gates]))
+    screen.append(terminal.figures(_figures(audit)))
     screen += ring_lines(audit)
     screen += _worst(audit)
     screen += _attack(audit)
     if isinstance(audit, ScoredAudit) and audit.score is not None:
         rings = isinstance(audit, RingAudit)
-        screen.append(elements.paragraph(_score(audit.score, rings=rings)))
+        screen.append(terminal.paragraph(_score(audit.score, rings=rings)))
     for note in audit.notes:
-        screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
-    screen.append(elements.paragraph(" ".join(audit.caveats)))
-    screen.append(elements.paragraph(_method(audit)))
+        screen.append(terminal.paragraph(f"Note: {Message(note).worded(option)}"))
+    screen.append(terminal.paragraph(" ".join(audit.caveats)))
+    screen.append(terminal.paragraph(_method(audit)))
     return screen
 
 
 def comparison_screen(comparison: am.Comparison) -> list[RenderableType]:
     """A line a figure, a column a system."""
     letters = [chr(ord("A") + k) for k in range(len(comparison.names))]
-    table = elements.columns("figure", right=(*letters, "best"))
+    table = terminal.columns("figure", right=(*letters, "best"))
     for row in comparison.rows:
         cells = (UNKNOWN if figure is None else _cell(figure, row) for figure in row.figures)
         table.add_row(row.title, *cells, _best(row, letters))
     systems = zip(letters, comparison.names, comparison.audits, strict=True)
     return [
-        elements.bullets(
+        terminal.bullets(
             "Compared:",
             [
                 f"{letter}: {text.name(name)}: {_size(audit)}, {audit.observation.source}"
@@ -82,18 +82,18 @@ def comparison_screen(comparison: am.Comparison) -> list[RenderableType]:
                 for letter, name, audit in systems
             ],
         ),
-        elements.paragraph(comparison.verdict),
-        elements.indented(table),
-        elements.bullets(
+        terminal.paragraph(comparison.verdict),
+        terminal.indented(table),
+        terminal.bullets(
             "What they mean:", [f"{row.title}: {row.meaning}" for row in comparison.rows]
         ),
-        elements.paragraph(
+        terminal.paragraph(
             "An audit is named best only if intervals do not overlap and the difference exceeds "
             "two standard errors of the traffic. '=' means no difference, '?' an uncertain "
             f"difference, and '{UNKNOWN}' an unknown figure."
         ),
-        *(elements.paragraph(f"Note: {Message(note).worded(option)}") for note in comparison.notes),
-        elements.paragraph(" ".join(comparison.caveats)),
+        *(terminal.paragraph(f"Note: {Message(note).worded(option)}") for note in comparison.notes),
+        terminal.paragraph(" ".join(comparison.caveats)),
     ]
 
 
@@ -134,7 +134,7 @@ def _trust(audit: am.Audit) -> str:
     return f"estimated, {numbers.percent(audit.confidence)} sure"
 
 
-def _figures(audit: am.Audit) -> list[elements.Line]:
+def _figures(audit: am.Audit) -> list[terminal.Line]:
     """The figures of the table that are known, group by group, some in words of their own."""
     return [
         line
@@ -144,7 +144,7 @@ def _figures(audit: am.Audit) -> list[elements.Line]:
     ]
 
 
-def _line(audit: am.Audit, figure: AuditFigure, more: str = "") -> list[elements.Line]:
+def _line(audit: am.Audit, figure: AuditFigure, more: str = "") -> list[terminal.Line]:
     text = figure.text(audit)
     if text is None:
         return []
@@ -153,11 +153,11 @@ def _line(audit: am.Audit, figure: AuditFigure, more: str = "") -> list[elements
     return [(figure.title_for(nouns, threshold), text.span, meaning)]
 
 
-def _entropy(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _entropy(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     return _line(audit, figure, f" ({_trust(audit)})")
 
 
-def _tails(audit: am.Audit, _: AuditFigure) -> list[elements.Line]:
+def _tails(audit: am.Audit, _: AuditFigure) -> list[terminal.Line]:
     """What the worst shares of the users do not exceed, in one line."""
     if not audit.n_counted:
         return []
@@ -167,12 +167,12 @@ def _tails(audit: am.Audit, _: AuditFigure) -> list[elements.Line]:
     return [(f"worst {shares}", f"{', '.join(map(interval_text, figures))} bits", meaning)]
 
 
-def _nothing(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _nothing(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """Another line has it."""
     return []
 
 
-def _joint(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _joint(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """In a network several histories give the same answer, so that it is no log of a number."""
     line = _line(audit, figure)
     if audit.answers.network is None:
@@ -180,7 +180,7 @@ def _joint(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return [(title, value, "about who sent what, all together") for title, value, _ in line]
 
 
-def _degree(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _degree(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """Where losses, cover or an end are open, ways to match are not alike, and none are counted."""
     line = _line(audit, figure)
     if audit.answers.links is not None:
@@ -199,7 +199,7 @@ def _ways(count: am.Count) -> str:
     return numbers.powers(count.log, count.low, count.high)
 
 
-def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _reached(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """What is reached of the bound, beside what other designs and mixes reach."""
     nouns, lines = audit.observation.nouns, []
     if audit.observation.passage is None:
@@ -224,7 +224,7 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return lines
 
 
-def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """What no mix exceeds, and the share of it that is reached."""
     lines = _line(audit, figure)
     ceiling = audit.ceiling if isinstance(audit, MessageAudit) else None
@@ -243,17 +243,17 @@ def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return [(title, value, f"{meaning}; {share} of it is reached")]
 
 
-def _candidates(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _candidates(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """Through a passage, everybody who came before is one."""
     return _line(audit, figure) if audit.observation.passage is None else []
 
 
-def _lost(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+def _lost(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     some = isinstance(audit, MessageAudit) and audit.cost.lost
     return _line(audit, figure) if some else []
 
 
-_LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[elements.Line]]] = {
+_LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[terminal.Line]]] = {
     "entropy": _entropy,
     "entropy_5%": _tails,
     "entropy_1%": _nothing,
@@ -271,7 +271,7 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
     if not audit.worst:
         return []
     probability = "if departed" if audit.departures_are_open else "probability"
-    table = elements.columns(
+    table = terminal.columns(
         audit.observation.nouns.user if isinstance(audit, RingAudit) else "user",
         "best guess",
         "why",
@@ -288,7 +288,7 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
     title = "Worst off"
     if audit.departures_are_open:
         title += ", with the probability of the guess if the message departed"
-    return [elements.paragraph(f"{title}:"), elements.indented(table)]
+    return [terminal.paragraph(f"{title}:"), terminal.indented(table)]
 
 
 def _probability(one: Worst) -> str:
@@ -311,7 +311,7 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
     line = f"Attack: exposing {text.name(step.target)} removes {taken} of {_bits_of_all(audit)}"
     line += ", on average over all matchings."
     if not isinstance(audit, ExposedAudit):
-        return [elements.paragraph(line)]
+        return [terminal.paragraph(line)]
     steps = audit.campaign.steps
     if steps:
         last = steps[-1]
@@ -326,7 +326,7 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
         )
     elif audit.campaign.reason:
         line += f" No campaign: {audit.campaign.reason}."
-    return [elements.paragraph(line)]
+    return [terminal.paragraph(line)]
 
 
 def _one_truth(campaign: Campaign) -> str:

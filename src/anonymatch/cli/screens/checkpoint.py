@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,14 +20,14 @@ _WORDS = {
     "counting.exact.glynn._minors": "minors by Glynn's formula",
     "counting.exact.glynn._minors_double": "probabilities by Glynn's formula",
     "counting.exact.ryser._count": "count by Ryser's sum",
-    "counting.exact.band_ordering.BandOrdering.count": "count of a band",
-    "counting.exact.band_ordering.BandOrdering.real": "count of a band, over doubles",
-    "counting.exact.band_ordering.BandOrdering.probabilities": "probabilities of a band",
-    "counting.exact.band_stretches._digits": "count of a band, in stretches",
-    "counting.exact.band_stretches._doubles": "ways along a band, in stretches",
-    "counting.exact.band_stretches._probabilities": "probabilities of a band, in stretches",
-    "counting.exact.frontier_parts._exact": "counts by frontier, in parts",
-    "counting.exact.frontier_parts._real": "probabilities by frontier, in parts",
+    "counting.exact.band.BandOrdering.count": "count of a band",
+    "counting.exact.band.BandOrdering.real": "count of a band, over doubles",
+    "counting.exact.band.BandOrdering.probabilities": "probabilities of a band",
+    "counting.exact.band._digits": "count of a band, in stretches",
+    "counting.exact.band._doubles": "ways along a band, in stretches",
+    "counting.exact.band._probabilities": "probabilities of a band, in stretches",
+    "counting.exact.frontier._exact_part": "counts by frontier, in parts",
+    "counting.exact.frontier._real_part": "probabilities by frontier, in parts",
     "counting.approximate.importance._tree_draws": "guided draws",
     "counting.approximate.importance._path_draws": "plain draws",
     "counting.approximate.importance._followed": "weights of chains",
@@ -50,20 +50,20 @@ def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list
         ("left", "nothing" if record.left == 0 else left, "at the pace of the last session"),
         ("sessions", f"{record.sessions:,}", "times that it was started"),
     ]
-    table = elements.columns("job", right=("recorded", "of", "state"))
+    table = terminal.columns("job", right=("recorded", "of", "state"))
     jobs = record.jobs[::-1] if top == 0 else record.jobs[::-1][:top]
     for job in jobs:
         state = "finished" if job.finished else "open"
         name = _WORDS.get(job.what) or text.name(job.what)
         table.add_row(name, f"{job.recorded:,}", f"{job.number:,}", state)
     screen = [
-        elements.heading(
+        terminal.heading(
             f"{title}: {text.name(record.graph)}, by anonymatch {text.name(record.code)}"
         ),
-        elements.figures(lines),
-        elements.indented(table),
+        terminal.figures(lines),
+        terminal.indented(table),
     ]
     if len(jobs) < len(record.jobs):
         more = numbers.plural(len(record.jobs) - len(jobs), "job")
-        screen.append(elements.paragraph(f"... and {more} before them; --top 0 shows all"))
+        screen.append(terminal.paragraph(f"... and {more} before them; --top 0 shows all"))
     return screen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anonymatch as am
 from anonymatch.base import numbers
 from anonymatch.cli import json_output
-from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 from anonymatch.theory.designs import graph_of
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ def design_screen(design: am.Design, min_part: int, digits: bool) -> list[Render
     """The design, its parts, and other graphs of the same cost."""
     title = f"{numbers.plural(design.users, 'user')}, {numbers.plural(design.edges, 'edge')}"
     screen = [
-        elements.heading(f"{title}: {design.method}, for {_goal(design.objective)}"),
-        elements.figures(_lines(design)),
-        elements.indented(_parts(design)),
-        elements.paragraph(
+        terminal.heading(f"{title}: {design.method}, for {_goal(design.objective)}"),
+        terminal.figures(_lines(design)),
+        terminal.indented(_parts(design)),
+        terminal.paragraph(
             " ".join(_sentence(text) for text in (design.proof, design.note) if text)
         ),
-        elements.indented(_rivals(design, min_part)),
-        elements.paragraph(
+        terminal.indented(_rivals(design, min_part)),
+        terminal.paragraph(
             "left: matchings left on average when the attacker exposes the best target; the most "
             "matchings need not leave the most. guess: probability that one guess about the "
             "worst-off "
@@ -40,7 +40,7 @@ def design_screen(design: am.Design, min_part: int, digits: bool) -> list[Render
         ),
     ]
     if digits and design.value is not None:
-        screen.append(elements.paragraph(numbers.all_digits(design.value)))
+        screen.append(terminal.paragraph(numbers.all_digits(design.value)))
     return screen
 
 
@@ -52,7 +52,7 @@ def _goal(objective: str) -> str:
     return "most matchings" if objective == "matchings" else "most left after an attack"
 
 
-def _lines(design: am.Design) -> list[elements.Line]:
+def _lines(design: am.Design) -> list[terminal.Line]:
     amount = numbers.power(design.low)
     if design.exact:
         amount = amount if design.value is None else numbers.count(design.value, design.log)
@@ -96,7 +96,7 @@ def _group(design: am.Design) -> str:
 
 
 def _parts(design: am.Design) -> Any:
-    table = elements.columns("groups", right=("number", "users each", "edges each", "bits each"))
+    table = terminal.columns("groups", right=("number", "users each", "edges each", "bits each"))
     for part in design.parts[:_PARTS]:
         table.add_row(
             part.kind,
@@ -113,7 +113,7 @@ def _parts(design: am.Design) -> Any:
 
 
 def _rivals(design: am.Design, min_part: int) -> Any:
-    table = elements.columns(
+    table = terminal.columns(
         "for the same cost", right=("bits", "of the bound", "left, bits", "guess")
     )
     size: dict[str, Any] = {"users": design.users, "edges": design.edges}
@@ -196,26 +196,26 @@ def random_screen(
             ("of the bound", numbers.percent(share), "expected matchings as a share of it"),
         ]
     screen = [
-        elements.heading(f"Random graphs of {numbers.plural(users, 'user')}, {kind}"),
-        elements.figures(lines),
+        terminal.heading(f"Random graphs of {numbers.plural(users, 'user')}, {kind}"),
+        terminal.figures(lines),
     ]
     if drawn is None:
         screen.append(
-            elements.paragraph(
+            terminal.paragraph(
                 "Few graphs with very many matchings can make the expectation: a typical one has "
                 "fewer, often none. --samples N draws some."
             )
         )
         return screen
-    table = elements.columns("of the graphs drawn", right=("matchings at most",))
+    table = terminal.columns("of the graphs drawn", right=("matchings at most",))
     for share in _QUANTILES:
         table.add_row(numbers.percent(share), f"{drawn.quantile(share):,}")
     none = numbers.percent(drawn.zero_share)
     mean = f"{float(drawn.mean):.6g}"
     return [
         *screen,
-        elements.indented(table),
-        elements.paragraph(
+        terminal.indented(table),
+        terminal.paragraph(
             f"{numbers.plural(drawn.samples, 'graph')} drawn, seed {drawn.seed}: {mean} matchings "
             f"on average; {none} have none at all."
         ),

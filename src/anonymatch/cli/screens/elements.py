@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Group
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from anonymatch.base import numbers, text
@@ -19,6 +17,7 @@ from anonymatch.cli.screens import methods
 from anonymatch.cli.screens.confidence import Certainty, order
 from anonymatch.counting import log_of
 from anonymatch.graph import structure
+from anonymatch.reporting.terminal import Line, bullets, columns, figures, heading, paragraph
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,19 +27,12 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Line",
     "blocks_screen",
     "bounds_screen",
-    "bullets",
     "certainty_table",
-    "columns",
     "count_lines",
     "count_screen",
-    "figures",
-    "heading",
     "identified_list",
-    "indented",
-    "paragraph",
     "posterior_screen",
     "sample_screen",
     "size",
@@ -52,30 +44,6 @@ _NAMED = 8  # users of a block who are named
 _OUT_OF_REACH_SECONDS = 30 * 86400.0
 _OUT_OF_REACH_BYTES = 2.0**42
 
-Line = tuple[str, str, str]
-"""A figure: its name, its value, what it means."""
-
-
-def heading(text: str) -> RenderableType:
-    """The first line of a screen."""
-    return Text(text, style="bold")
-
-
-def figures(lines: Sequence[Line]) -> RenderableType:
-    """Figures under each other: name, value, meaning."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold", style="bold cyan", max_width=32)
-    grid.add_column(overflow="fold", style="dim")
-    for line in lines:
-        grid.add_row(*(Text(part) for part in line))
-    return Padding(grid, (1, 0, 0, 2))
-
-
-def paragraph(text: str) -> RenderableType:
-    """Words below the figures."""
-    return Padding(Text(text), (1, 0, 0, 2))
-
 
 def size(graph: am.Graph) -> str:
     """How large a graph is."""
@@ -84,31 +52,6 @@ def size(graph: am.Graph) -> str:
     return ", ".join(numbers.plural(amount, noun) for amount, noun in sizes) + (
         ", weighted" if graph.weighted else ""
     )
-
-
-def indented(part: RenderableType) -> RenderableType:
-    """A table below a paragraph."""
-    return Padding(part, (1, 0, 0, 2))
-
-
-def bullets(title: str, lines: Sequence[str]) -> RenderableType:
-    """A list under its title."""
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column()
-    grid.add_column(overflow="fold")
-    for line in lines:
-        grid.add_row("-", Text(line))
-    return Padding(Group(Text(title), grid), (1, 0, 0, 2))
-
-
-def columns(*left: str, right: Sequence[str] = ()) -> Table:
-    """A table without lines: names to the left, numbers to the right."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in left:
-        table.add_column(column, overflow="fold", min_width=min(len(column), 12))
-    for column in right:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table
 
 
 # ---- count

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anonymatch.base import numbers, text
 from anonymatch.cli import json_output
 from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +49,7 @@ def metrics_screen(
     title: str, graph: am.Graph, metrics: am.Metrics, *, top: int
 ) -> list[RenderableType]:
     """The system's figures, then the users, those with the smallest sets first."""
-    lines: list[elements.Line] = list(elements.count_lines(graph, metrics.count)[:1])
+    lines: list[terminal.Line] = list(elements.count_lines(graph, metrics.count)[:1])
     if metrics.confidence < 1.0:
         low, high = (numbers.power(end) for end in (metrics.count.low, metrics.count.high))
         sure = (
@@ -67,8 +68,8 @@ def metrics_screen(
         elif name in metrics.reasons:
             lines.append((shown, "none", text.renamed(metrics.reasons[name], *graph.nouns)))
     return [
-        elements.heading(f"{title}: {elements.size(graph)}"),
-        elements.figures(lines),
+        terminal.heading(f"{title}: {elements.size(graph)}"),
+        terminal.figures(lines),
         *_users(metrics, top, *graph.nouns),
     ]
 
@@ -91,7 +92,7 @@ def _users(metrics: am.Metrics, top: int, user: str, behaviour: str) -> list[Ren
     columns = ("effective", "shannon", "probability", "guess", "degree")
     frame = metrics.users.sort("effective", maintain_order=True, nulls_last=False)
     shown = frame if top == 0 else frame.head(top)
-    table = elements.columns(
+    table = terminal.columns(
         user, "best guess", right=("probability", "set size", "bits", "candidates")
     )
     for one, effective, shannon, probability, guess, degree in shown.select(
@@ -109,9 +110,9 @@ def _users(metrics: am.Metrics, top: int, user: str, behaviour: str) -> list[Ren
     if len(shown) < len(frame):
         title += f" ({len(shown)} of {len(frame):,}; --top 0 shows all)"
     return [
-        elements.paragraph(f"{title}:"),
-        elements.indented(table),
-        elements.paragraph(
+        terminal.paragraph(f"{title}:"),
+        terminal.indented(table),
+        terminal.paragraph(
             "probability: that the attacker's best guess is right; set size: as many equally "
             f"likely {behaviour}s as the {user} hides among; bits: what an attacker lacks on "
             f"average; –: not known. --out FILE has more figures of each {user}."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 from anonymatch.theory.claims import PUBLICATION
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
         return [part for claim in checks for part in _claim_screen(claim)]
     tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
-        elements.heading(f"{numbers.plural(len(checks), 'statement')}: {tally}"),
-        elements.paragraph(f"{PUBLICATION.title}, {PUBLICATION.author}, {PUBLICATION.version}"),
+        terminal.heading(f"{numbers.plural(len(checks), 'statement')}: {tally}"),
+        terminal.paragraph(f"{PUBLICATION.title}, {PUBLICATION.author}, {PUBLICATION.version}"),
         *(part for group in checks.grouped.items() for part in _group_screen(*group)),
-        elements.paragraph(
+        terminal.paragraph(
             "'anonymatch paper --claim ID' shows the evidence, --html writes a page with the "
             "figures, --latex the errata."
         ),
@@ -44,11 +44,11 @@ def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
 
 
 def _group_screen(name: str, claims: Sequence[Claim]) -> list[RenderableType]:
-    table = elements.columns("claim", "verdict", "in the paper")
+    table = terminal.columns("claim", "verdict", "in the paper")
     for claim in claims:
         short = claim.brief or claim.title
         table.add_row(claim.id, str(claim.verdict), f"{claim.label}: {short}")
-    return [elements.heading(name), elements.indented(table)]
+    return [terminal.heading(name), terminal.indented(table)]
 
 
 def _table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> RenderableType:
@@ -56,7 +56,7 @@ def _table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> Render
     lines = [list(titles), *(list(row) for row in rows)]
     if len(titles) > max(_WIDE, len(rows)):
         lines = [list(line) for line in zip(*lines, strict=True)]
-    table = elements.columns(*(_cell(title) for title in lines[0]))
+    table = terminal.columns(*(_cell(title) for title in lines[0]))
     for line in lines[1:]:
         table.add_row(*(_cell(value) for value in line))
     return table
@@ -68,7 +68,7 @@ def _cell(value: object) -> str:
 
 def _series(series: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The points of a chart: a line a place, a column a series."""
-    table = elements.columns("", right=[str(one["name"]) for one in series])
+    table = terminal.columns("", right=[str(one["name"]) for one in series])
     values = [dict(zip(one["x"], one["y"], strict=True)) for one in series]
     for x in sorted({abscissa for one in values for abscissa in one}):
         table.add_row(_cell(x), *(_cell(one[x]) if x in one else "" for one in values))
@@ -80,21 +80,21 @@ def _claim_screen(claim: Claim) -> list[RenderableType]:
     if claim.corrected:
         lines.append(("corrected", "", claim.corrected))
     lines += [("found now", "", claim.finding), ("searched", "", claim.searched)]
-    screen = [elements.heading(claim.id), elements.figures(lines)]
+    screen = [terminal.heading(claim.id), terminal.figures(lines)]
     for evidence in claim.evidence:
-        screen.append(elements.paragraph(evidence.text))
+        screen.append(terminal.paragraph(evidence.text))
         if "columns" in evidence.data:
             screen.append(
-                elements.indented(_table(evidence.data["columns"], evidence.data["rows"]))
+                terminal.indented(_table(evidence.data["columns"], evidence.data["rows"]))
             )
         elif "series" in evidence.data:
-            screen.append(elements.indented(_series(evidence.data["series"])))
+            screen.append(terminal.indented(_series(evidence.data["series"])))
         elif "graph" in evidence.data:
             screen.append(
-                elements.bullets("a user a line:", [str(row) for row in evidence.data["graph"]])
+                terminal.bullets("a user a line:", [str(row) for row in evidence.data["graph"]])
             )
     if claim.counterexample:
         screen.append(
-            elements.bullets("Counterexample, a user a line:", list(claim.counterexample))
+            terminal.bullets("Counterexample, a user a line:", list(claim.counterexample))
         )
     return screen

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import several
-from anonymatch.cli.screens import elements
 from anonymatch.planning import plan_figures, width_in_words
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,20 +23,20 @@ def plan_screen(plan: am.NetworkPlan) -> list[RenderableType]:
     """What to take and why; the front; and what nothing can reach."""
     rate = amount(plan.messages)
     screen = [
-        elements.heading(f"{plan.network}, {rate} messages per second: plan"),
-        elements.paragraph(plan.verdict),
+        terminal.heading(f"{plan.network}, {rate} messages per second: plan"),
+        terminal.paragraph(plan.verdict),
     ]
     if lines := plan_figures(plan):
-        screen.append(elements.figures(lines))
-    screen.append(elements.indented(_front(plan)))
-    screen.append(elements.paragraph(_words(plan)))
+        screen.append(terminal.figures(lines))
+    screen.append(terminal.indented(_front(plan)))
+    screen.append(terminal.paragraph(_words(plan)))
     return screen
 
 
 def _front(plan: am.NetworkPlan) -> RenderableType:
     share = percent(plan.request.targets.worst)
     swept = bool(plan.request.widths)
-    table = elements.columns(
+    table = terminal.columns(
         "network and law" if swept else "law",
         right=("cover", "mean delay", "99 % delay", "entropy", f"worst {share}", "low", "meets"),
     )

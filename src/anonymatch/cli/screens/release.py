@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
 from anonymatch.base.text import Message
-from anonymatch.cli.screens import elements
 from anonymatch.cli.words import option
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,28 +28,28 @@ def release_screen(audit: am.TableAudit, gates: Sequence[am.Gate] = ()) -> list[
     people, rows = audit.n_users, table.release.n_rows
     size = f"{numbers.plural(people, 'person', 'people')}, {numbers.plural(rows, 'row')}"
     screen: list[RenderableType] = [
-        elements.heading(text.name(f"{audit.name}: {size}")),
-        elements.paragraph(table.headline(audit.identified, audit.n_counted)),
+        terminal.heading(text.name(f"{audit.name}: {size}")),
+        terminal.paragraph(table.headline(audit.identified, audit.n_counted)),
         *(
-            elements.paragraph(Message(note).worded(option))
+            terminal.paragraph(Message(note).worded(option))
             for note in (*audit.notes, *table.sentences(), *table.about_present())
         ),
     ]
     if gates:
-        screen.append(elements.bullets("Thresholds:", [gate.text for gate in gates]))
-    screen.append(elements.figures([_line(one) for one in table.notions.values()]))
+        screen.append(terminal.bullets("Thresholds:", [gate.text for gate in gates]))
+    screen.append(terminal.figures([_line(one) for one in table.notions.values()]))
     screen += _decided(list(table.notions.values()))
     screen += _people(audit)
     used = table.utility
     screen.append(
-        elements.paragraph(
+        terminal.paragraph(
             f"What is left: cells leave open {numbers.percent(used.loss)} of the values of a "
             f"column and a class has {numbers.amount(used.mean_class)} equal rows, on average; "
             f"discernibility {used.discernibility:,}."
         )
     )
     screen.append(
-        elements.paragraph(
+        terminal.paragraph(
             "All ways to match people and rows are taken as equally likely; whoever knows more "
             "than the identifiers does better. By "
             f"{audit.count.method}, {_sure(audit)}, in {numbers.took(audit.seconds)}."
@@ -69,23 +69,23 @@ def first_screen(name: str, release: Release) -> list[RenderableType]:
         "rows to be matched follow."
     )
     screen = [
-        elements.heading(text.name(f"{name}: {numbers.plural(release.n_rows, 'row')}")),
-        elements.paragraph(paragraph),
-        elements.figures(lines),
+        terminal.heading(text.name(f"{name}: {numbers.plural(release.n_rows, 'row')}")),
+        terminal.paragraph(paragraph),
+        terminal.figures(lines),
     ]
     if "journalist risk" not in known and not release.spare:
         # Each row of a class belongs to another person who is compatible with all of them.
         most = known["prosecutor risk"].text
         mean = numbers.percent(len(release.class_sizes) / release.n_rows)
         screen.append(
-            elements.paragraph(
+            terminal.paragraph(
                 f"The journalist risk is at most {most}, and the marketer risk at most {mean}."
             )
         )
     return screen
 
 
-def _line(notion: Notion) -> elements.Line:
+def _line(notion: Notion) -> terminal.Line:
     better = "more is better" if notion.kind.better == "higher" else "less is better"
     return notion.key, notion.text, f"{notion.kind.meaning} ({better})"
 
@@ -97,7 +97,7 @@ def _decided(notions: Sequence[Notion]) -> list[RenderableType]:
         if notion.decided_by and notion.value is not None:
             reasons.setdefault(notion.decided_by, []).append(notion.key)
     told = [f"{', '.join(keys)}: {text.name(reason)}" for reason, keys in reasons.items()]
-    return [elements.bullets("Decided by:", told)] if told else []
+    return [terminal.bullets("Decided by:", told)] if told else []
 
 
 def _people(audit: am.Audit) -> list[RenderableType]:
@@ -106,10 +106,10 @@ def _people(audit: am.Audit) -> list[RenderableType]:
         return []
     present = audit.answers.users.present
     last = "hides among" if present is None else "if in the release"
-    table = elements.columns("person", "likeliest row", "why", right=("probability", last))
+    table = terminal.columns("person", "likeliest row", "why", right=("probability", last))
     for one in audit.worst:
         table.add_row(*_cells(one, sampled=present is not None))
-    return [elements.paragraph("People at risk:"), elements.indented(table)]
+    return [terminal.paragraph("People at risk:"), terminal.indented(table)]
 
 
 def _cells(one: Worst, *, sampled: bool) -> tuple[str, ...]:
@@ -134,12 +134,12 @@ def generalised_screen(
 ) -> list[RenderableType]:
     """What to change in a release, and what every notion is before and after."""
     screen: list[RenderableType] = [
-        elements.heading(text.name(title)),
-        elements.paragraph(found.headline()),
-        *(elements.paragraph(Message(one).worded(option)) for one in notes),
+        terminal.heading(text.name(title)),
+        terminal.paragraph(found.headline()),
+        *(terminal.paragraph(Message(one).worded(option)) for one in notes),
     ]
     if found.changes:
-        table = elements.columns(
+        table = terminal.columns(
             *(column.name for column in found.release.columns), right=("rows",)
         )
         for one in found.changes[:_SHOWN]:
@@ -147,9 +147,9 @@ def generalised_screen(
             table.add_row(*(text.name(cell) for cell in marked), f"{len(one.rows):,}")
         more = len(found.changes) - _SHOWN
         rest = f" (the first {_SHOWN}; --json has {more:,} more)" if more > 0 else ""
-        screen += [elements.paragraph(f"What to change{rest}:"), elements.indented(table)]
-    table = elements.columns("notion", right=("before", "after"))
+        screen += [terminal.paragraph(f"What to change{rest}:"), terminal.indented(table)]
+    table = terminal.columns("notion", right=("before", "after"))
     for key, kind, before, after in found.notions():
         table.add_row(key, kind.text(before), kind.text(after))
-    screen += [elements.paragraph("What that does:"), elements.indented(table)]
+    screen += [terminal.paragraph("What that does:"), terminal.indented(table)]
     return screen

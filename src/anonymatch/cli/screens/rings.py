@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 from anonymatch.rings import RingAudit
 
 if TYPE_CHECKING:
@@ -30,31 +30,31 @@ def _certain(rings: RingFigures) -> list[RenderableType]:
     sure = len(rings.certain)
     if not sure:
         return [
-            elements.paragraph("No spend is certain, neither by chain reaction nor by closed sets.")
+            terminal.paragraph("No spend is certain, neither by chain reaction nor by closed sets.")
         ]
     ruled_out = numbers.percent(rings.ruled_out)
     lines: list[RenderableType] = [
-        elements.paragraph(
+        terminal.paragraph(
             f"{numbers.plural(sure, 'spend')} of {rings.inputs:,} "
             f"{'is' if sure == 1 else 'are'} certain: {rings.chain_reaction:,} by chain reaction "
             f"({rings.single:,} of them in rings of one member), {rings.closed_sets:,} more by "
             f"closed sets; {ruled_out} of all members cannot be what was spent:"
         )
     ]
-    table = elements.columns("input", "spends", "how")
+    table = terminal.columns("input", "spends", "how")
     for one in rings.certain[:_LISTED]:
         step = f", step {one.step}" if one.step else ""
         table.add_row(text.name(one.input), text.name(one.output), f"{one.how}{step}")
-    lines.append(elements.indented(table))
+    lines.append(terminal.indented(table))
     if sure > _LISTED:
-        lines.append(elements.paragraph(f"... and {sure - _LISTED:,} more: --json has all."))
+        lines.append(terminal.paragraph(f"... and {sure - _LISTED:,} more: --json has all."))
     return lines
 
 
 def _periods(rings: RingFigures) -> list[RenderableType]:
     if not rings.periods:
         return []
-    table = elements.columns(
+    table = terminal.columns(
         rings.unit,
         right=("inputs", "members", "possible", "hides among", "chain reaction", "closed sets"),
     )
@@ -71,4 +71,4 @@ def _periods(rings: RingFigures) -> list[RenderableType]:
             numbers.percent(one.chain_reaction),
             numbers.percent(one.closed_sets),
         )
-    return [elements.paragraph(f"By {rings.unit}:"), elements.indented(table)]
+    return [terminal.paragraph(f"By {rings.unit}:"), terminal.indented(table)]

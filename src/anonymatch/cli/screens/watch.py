@@ -9,7 +9,7 @@ from rich.text import Text
 
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import label, several
-from anonymatch.cli.screens import elements
+from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,17 +27,17 @@ def watch_screen(report: Report) -> list[RenderableType]:
     """The mixes that hide packets least, the network, and what is missed."""
     told, silent = len(report.mixes), len(report.withheld)
     screen: list[RenderableType] = [
-        elements.heading(
+        terminal.heading(
             f"{_when(report.time)}: {told} of {several(told + silent, 'mix', 'mixes')}"
         )
     ]
     if report.mixes:
-        screen.append(elements.indented(_table(report)))
+        screen.append(terminal.indented(_table(report)))
     network = report.network
     if network is not None:
         mixes = several(network.mixes, "mix", "mixes")
         screen.append(
-            elements.paragraph(
+            terminal.paragraph(
                 f"Network {network.network}, from {mixes}: about {amount(network.bits)} own bits "
                 f"(at most: deep pools {amount(network.deep_bits)}, hops added up "
                 f"{amount(network.thin_bits)}, ceiling {amount(network.ceiling_bits)})."
@@ -45,11 +45,11 @@ def watch_screen(report: Report) -> list[RenderableType]:
         )
     lines = [f"{label(mix)}: {why}" for mix, why in report.withheld.items()]
     if lines:
-        screen.append(elements.bullets("Nothing is told of", _first(lines)))
+        screen.append(terminal.bullets("Nothing is told of", _first(lines)))
     if report.alarms:
-        screen.append(elements.bullets("ALARM", _first(list(report.alarms))))
+        screen.append(terminal.bullets("ALARM", _first(list(report.alarms))))
     lag = f"Latest samples are up to {amount(report.lag)} s old. " if report.mixes else ""
-    screen.append(elements.paragraph(f"{lag}Assumes Poisson between samples. {_ATTACKER}"))
+    screen.append(terminal.paragraph(f"{lag}Assumes Poisson between samples. {_ATTACKER}"))
     return screen
 
 
@@ -65,7 +65,7 @@ def _first(lines: list[str]) -> list[str]:
 
 
 def _table(report: Report) -> RenderableType:
-    table = elements.columns(
+    table = terminal.columns(
         "mix", right=("inside", "own bits", "log2 of those inside", "alone", "window")
     )
     worst = sorted(report.mixes, key=lambda one: (one.bits, one.mix))

@@ -11,12 +11,9 @@ import numpy as np
 from anonymatch.counting.approximate.estimate import Estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate
 from anonymatch.counting.approximate.nested_bound import exact_matchings, guaranteed
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Budget, Execution
-
-__all__ = ["METHOD", "SAMPLES", "Accuracy"]
 
 METHOD = "guaranteed draws"
 SAMPLES = "exact samples"
@@ -46,11 +43,6 @@ class Accuracy:
 
         Factors multiply, so logs are shared out evenly over all copies; probabilities to fail add
         up over the kinds, for equal blocks are drawn once.
-
-        Examples
-        --------
-        >>> Accuracy(0.21, 0.1).shared([1, 1])
-        Accuracy(epsilon=0.1, delta=0.05)
         """
         numbers = list(copies)
         blocks = max(sum(numbers), 1)

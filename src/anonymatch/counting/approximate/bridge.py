@@ -13,16 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Bracket",
-    "Bridge",
-    "bracket_of",
-    "bridge_of",
-    "hidden_variance",
-    "rare_variance",
-    "t_quantile",
-]
-
 Floats = npt.NDArray[np.float64]
 
 _COMMON = 2.0  # times the variance of normal logs that a sample may show by chance

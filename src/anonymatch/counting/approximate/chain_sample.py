@@ -13,11 +13,8 @@ import numpy.typing as npt
 from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling
 from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.approximate.spare_chain import SPARE_CHAINS, SpareChains
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.running import Execution
-
-__all__ = ["chain_sample"]
 
 Matchings = npt.NDArray[np.int32]
 

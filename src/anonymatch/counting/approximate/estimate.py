@@ -45,12 +45,9 @@ from anonymatch.counting.approximate.spare_chain import (
     SPARE_METHOD,
     log_count_at_rest,
 )
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import padded_edges, squared
+from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Cancelled, Execution
-
-__all__ = ["CONFIDENCE", "Estimate", "EstimateBudget", "Sampling", "any_matching", "estimate"]
 
 Floats = npt.NDArray[np.float64]
 

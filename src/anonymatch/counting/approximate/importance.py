@@ -27,17 +27,6 @@ from anonymatch.running import (
     byte_of_work,
 )
 
-__all__ = [
-    "ImportanceSampler",
-    "TooSlowError",
-    "TreeDraws",
-    "WormChain",
-    "in_chunks",
-    "messages",
-    "mixed",
-    "spread_of",
-]
-
 Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
 

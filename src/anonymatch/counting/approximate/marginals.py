@@ -25,14 +25,10 @@ from anonymatch.counting.approximate.importance import (
 )
 from anonymatch.counting.approximate.particles import promising_filter
 from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, SpareChains
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import padded_edges, squared
+from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.pieces import Pieces
-from anonymatch.counting.bounds.sinkhorn import Square
+from anonymatch.counting.bounds.sinkhorn import Pieces, Square
 from anonymatch.running import Execution
-
-__all__ = ["UNCHECKED", "UNKNOWN", "EdgeEstimate", "estimate_edges", "unchecked_edges"]
 
 UNKNOWN = "out of reach"
 UNCHECKED = "unchecked beliefs"

@@ -21,12 +21,9 @@ from anonymatch.counting.approximate.importance import (
     in_chunks,
     mixed,
 )
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.first_look import first_look, look_pays
+from anonymatch.counting.blocks.block import Block, first_look, look_pays
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work, check_work
-
-__all__ = ["NORMAL_USERS", "ParticleFilter", "promising_filter"]
 
 _SWEEPS = 30  # of balancing: rougher shares make weights differ more, and stay unbiased
 _TOLERANCE = 0.01

@@ -28,8 +28,6 @@ from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, byte_of_work
 
-__all__ = ["SPARE_CHAINS", "SPARE_METHOD", "SpareChains", "log_count_at_rest"]
-
 SPARE_METHOD = "moves and swaps"
 
 Floats = npt.NDArray[np.float64]

@@ -5,11 +5,16 @@ Everything that counts takes a Block; names and the rest of the graph stay outsi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.blocks.tuning import tuning
 
 Indices = npt.NDArray[np.int32]
 
@@ -67,3 +72,54 @@ class Block:
         rows = np.repeat(np.arange(self.n_users), np.diff(self.indptr))
         matrix[rows, self.indices] = 1 if self.weights is None else self.weights
         return matrix
+
+
+_LARGEST = 20_000_000  # edges
+
+
+def padded_edges(block: Block) -> int:
+    """Edges of the square block that :func:`squared` would make."""
+    return block.n_edges + (block.n_behaviours - block.n_users) * block.n_behaviours
+
+
+def squared(block: Block) -> tuple[Block, float] | None:
+    """A square block, and the log of how many times its count is that of ``block``.
+
+    With s spare behaviours, s users who take what the others leave can do so in s! ways. None if
+    that would make too many edges. The users and edges of ``block`` come first.
+    """
+    spare = block.n_behaviours - block.n_users
+    if padded_edges(block) > _LARGEST:
+        return None
+    if spare == 0:
+        return block, 0.0
+    added = np.tile(np.arange(block.n_behaviours, dtype=np.int32), spare)
+    ends = block.n_edges + block.n_behaviours * np.arange(1, spare + 1)
+    weights = block.weights
+    if weights is not None:
+        weights = np.concatenate((weights, np.ones(len(added))))
+    square = Block(
+        block.n_behaviours,
+        block.n_behaviours,
+        np.concatenate((block.indptr, ends)).astype(np.int32),
+        np.concatenate((block.indices, added)),
+        weights,
+    )
+    return square, math.lgamma(spare + 1)
+
+
+_PLANS: WeakKeyDictionary[Block, _native.FrontierPlan] = WeakKeyDictionary()
+
+
+def first_look(block: Block) -> _native.FrontierPlan:
+    """The best order without a search, and its price; remembered as long as the block lives."""
+    plan = _PLANS.get(block)
+    if plan is None:
+        plan = _PLANS[block] = _native.plan_frontier(block, 0.0)
+    return plan
+
+
+def look_pays(block: Block, seconds: float) -> bool:
+    """Whether a first look is a small part of so many seconds, or was taken already."""
+    cost = tuning().frontier_look * block.n_edges
+    return block in _PLANS or cost <= tuning().look_share * seconds

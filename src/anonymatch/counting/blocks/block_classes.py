@@ -14,16 +14,6 @@ import numpy.typing as npt
 from anonymatch.counting.blocks.block import EVEN, Block
 from anonymatch.graph import BlockTable, Graph, block_table
 
-__all__ = [
-    "BlockClass",
-    "Reduced",
-    "SmallClasses",
-    "concatenated_ranges",
-    "log2_sums",
-    "members_of_classes",
-    "reduce",
-]
-
 Ints = npt.NDArray[np.int64]
 
 

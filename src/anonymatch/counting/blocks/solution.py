@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -10,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.results import log_of
-from anonymatch.running import Execution
-
-__all__ = ["Floats", "Objects", "Probabilities", "Solution", "shares"]
+from anonymatch.running import Budget, Execution
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
@@ -113,3 +113,35 @@ def shares(block: Block, minors: Objects) -> Floats:
     sums = np.add.reduceat(scaled, block.indptr[:-1])
     probabilities: Floats = scaled / np.repeat(sums, np.diff(block.indptr))
     return probabilities
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """How to solve a block, and its cost."""
+
+    method: str
+    why: str
+    seconds: float
+    memory: float
+    solve: Callable[[], Solution]
+    longest: float | None = None  # seconds on any number of cores, if it is cut into chunks
+    run: partial[Any] | None = None  # the long part, a chunk
+    take: Callable[[Any], Solution] | None = None  # what becomes of its result
+    rounded: Option | None = None  # for counts: the same over doubles with a proven error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What all options of one call share."""
+
+    edges: bool  # posteriors are wanted, not only the count
+    budget: Budget
+    effort: Execution
+
+    def worth(self, best: float) -> float:
+        """Seconds that planning may take where the best so far costs so much."""
+        return tuning().planning_share * min(best, self.budget.seconds)
+
+
+Offer = Callable[[Block, Context, float], Option | None]
+"""An option for a block, or None; the last argument is what the best so far costs, in seconds."""

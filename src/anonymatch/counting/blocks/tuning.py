@@ -14,8 +14,6 @@ from typing import Any
 
 from anonymatch import _native
 
-__all__ = ["TUNING", "Tuning", "tuned", "tuning"]
-
 
 def _by_factors() -> dict[int, float]:
     four = 1.45 if _native.best_isa.name == "avx512" else 2.1
@@ -92,19 +90,19 @@ class Tuning:
     frontier_splitting: float = 1.2e-8  # of a part and edge
     frontier_abreast: int = 8  # parts that run at the same time at most: they share the memory
 
-    # ---- residues modulo eight primes at once (exact/residue_counts)
+    # ---- residues modulo eight primes at once (exact/residues)
     residue_weight: float = 1e-7  # of a weight, a prime
     residue_fraction: float = 4e-8  # of an edge, a prime
     residue_prime: float = 2e-4  # to find one
     residue_abreast: int = 8  # runs that are under way at the same time at most
 
-    # ---- determinants of planar blocks (exact/planar)
+    # ---- determinants of planar blocks (exact/residues)
     planar_planning: float = 1e-6  # an edge: most graphs are found not to be planar in less
     planar_step: float = 4e-9  # a pair in a front
     planar_pivot: float = 5e-7  # a user
     planar_inverse: float = 1.4  # selected inverses against eliminations
 
-    # ---- tree decompositions (exact/tree)
+    # ---- tree decompositions (exact/residues)
     tree_planning: float = 2e-6  # an edge, of the first look
     tree_step: float = 1.2e-8  # a product
     tree_edges: float = 2.7  # all edges against one count
@@ -112,6 +110,7 @@ class Tuning:
     tree_most: float = 3e8  # products up to which the sets are listed,
     tree_glance: float = 100.0  # and before any search for orders, a vertex
     tree_glance_width: int = 12
+    tree_least_runs: int = 2  # of anything that is worth a plan
     tree_worth: float = 1.0  # predicted seconds of others from which more than a glance pays
 
     # ---- weights of low rank (exact/low_rank)

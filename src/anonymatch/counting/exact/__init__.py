@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Offer, Option
+from anonymatch.counting.blocks.solution import Context, Offer, Option
 from anonymatch.counting.exact import (
     band,
     classes,
@@ -21,10 +21,9 @@ from anonymatch.counting.exact import (
     glynn,
     low_rank,
     near_complete,
-    planar,
+    residues,
     ryser,
     subset,
-    tree,
 )
 
 __all__ = ["EXACT", "FORMER_NAMES", "Method", "Registry"]
@@ -119,7 +118,7 @@ EXACT = Registry(
     ),
     Method(
         "planar",
-        (planar.offer,),
+        (residues.offer_planar,),
         "a determinant",
         "of a graph that can be drawn in the plane without crossings",
     ),
@@ -132,7 +131,7 @@ EXACT = Registry(
     ),
     Method(
         "tree",
-        (tree.offer,),
+        (residues.offer_tree,),
         "adding up",
         "branch after branch, over what parts of a tree-like graph share",
     ),

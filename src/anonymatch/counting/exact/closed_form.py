@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.integers import product
 
 Floats = npt.NDArray[np.float64]
@@ -256,13 +255,6 @@ def nested(block: Block) -> Nested | None:
     References
     ----------
     .. [1] Ryser. Combinatorial properties of matrices of zeros and ones. Canad. J. Math. 9, 1957.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> solved = nested(block_of([[1, 0, 1], [1, 1, 1]]))
-    >>> solved.total, solved.minors().tolist()
-    (4, [2, 2, 1, 2, 1])
     """
     if block.weights is not None:
         return None
@@ -278,13 +270,6 @@ def nested_by_degrees(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> 
     """The nested block with these degrees of users and behaviours, if there is one.
 
     None too when it has no matching that covers all users.
-
-    Examples
-    --------
-    >>> n = 100_000
-    >>> solved = nested_by_degrees(np.full(n, n), np.full(n, n))
-    >>> round(solved.log, 2), solved.probabilities(np.array([5]), np.array([7])).tolist()
-    (1051299.22, [1e-05])
     """
     n = len(users)
     order = np.argsort(users, kind="stable")

@@ -21,8 +21,7 @@ import numpy.typing as npt
 
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.exact import frontier, glynn
@@ -186,17 +185,6 @@ def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | 
     degree_limit : int
         A contraction that makes a line of higher degree than this, and than both lines that it
         merges, is left out.
-
-    Examples
-    --------
-    A cycle of three users and three behaviours ends as one edge of weight 2.
-
-    >>> from anonymatch.counting.reference import block_of
-    >>> small = contract(block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]]))
-    >>> small.block.weights.tolist(), small.factor
-    ([2], 1)
-    >>> small.pull_back(np.array([1], dtype=object)).tolist()
-    [1, 1, 1, 1, 1, 1]
     """
     degrees = np.diff(block.indptr), np.bincount(block.indices, minlength=block.n_behaviours)
     few = block.n_users < 2 or min(map(min, degrees)) > 2

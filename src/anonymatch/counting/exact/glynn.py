@@ -16,13 +16,18 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution, shares
+from anonymatch.counting.blocks.solution import (
+    Context,
+    Floats,
+    Objects,
+    Option,
+    Probabilities,
+    Solution,
+    shares,
+)
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
-
-__all__ = ["all_minors", "doubles_seconds", "offer", "offer_below", "seconds"]
 
 _CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
 _HOPELESS = 4.0  # times that, predicted, from which doubles are not tried

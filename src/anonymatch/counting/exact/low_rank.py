@@ -18,13 +18,17 @@ from itertools import product as tuples
 import numpy as np
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import (
+    Context,
+    Floats,
+    Objects,
+    Option,
+    Probabilities,
+    Solution,
+)
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.results import log_of
 from anonymatch.running import Execution
-
-__all__ = ["offer"]
 
 _RANKS = (2, 3)
 _DIGITS = 62  # bits of the factors that weights in doubles are taken apart into

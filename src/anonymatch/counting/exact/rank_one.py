@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Option
-from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
+from anonymatch.counting.blocks.solution import Objects, Option, Probabilities, Solution
 from anonymatch.counting.integers import product
 
 if TYPE_CHECKING:
@@ -91,15 +90,6 @@ def rank_one(block: Block, *, ulps: float = ULPS) -> RankOne | None:
     Factors are carried along a tree of shortest paths and checked on every edge: exactly for
     integers and fractions, and for floats to within ``ulps`` units of 2^-53 a step of the
     longest path.
-
-    Examples
-    --------
-    >>> from anonymatch.counting.reference import block_of
-    >>> scaled = rank_one(block_of([[2, 6], [3, 9]]))
-    >>> scaled.scale, scaled.block.weights
-    (Fraction(18, 1), None)
-    >>> rank_one(block_of([[2, 6], [3, 8]])) is None
-    True
     """
     if block.weights is None:
         return None

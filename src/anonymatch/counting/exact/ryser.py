@@ -12,13 +12,10 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
-
-__all__ = ["RyserPlan", "applies", "find_ordering", "offer", "total"]
 
 _DESCENTS = 300
 _MOVES = 2000

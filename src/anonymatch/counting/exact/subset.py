@@ -11,12 +11,9 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Probabilities, Solution
+from anonymatch.counting.blocks.solution import Context, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import CHUNK_SECONDS, Execution
-
-__all__ = ["applies", "memory", "offer", "seconds", "solve"]
 
 _LN2 = math.log(2.0)
 

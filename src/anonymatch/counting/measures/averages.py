@@ -22,24 +22,6 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures.users import Range, UserFigures, drawn_mean
 
-__all__ = [
-    "SAMPLED",
-    "drawn_quantile",
-    "error_of_batches",
-    "extreme_error",
-    "in_groups",
-    "largest",
-    "mean",
-    "mean_entropy",
-    "mean_error",
-    "mean_of_sampled",
-    "quantile",
-    "quantile_error",
-    "sampled_mean",
-    "smallest",
-]
-
-
 SAMPLED = 0.99
 """Confidence of means over a sample."""
 
@@ -57,13 +39,6 @@ def mean(users: UserFigures, figures: Range) -> Interval | None:
     """The mean over the counted users, each as much as it is likely to have departed.
 
     None if there is nobody.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> users = am.metrics(am.partition([2, 4])).user_figures
-    >>> round(mean(users, users.shannon).value, 6)
-    1.666667
     """
     weights, some = _counted(users, figures)
     total = float(weights.sum())
@@ -114,13 +89,6 @@ def mean_of_sampled(
     The mean is never farther off than its parts are on average, however their errors go together;
     a row's own is that of -sum(p log p) to first order. Noise makes entropies smaller, by the sum
     of variance over 2 p, which is added, and as much again to either side.
-
-    Examples
-    --------
-    >>> shares, errors = np.array([0.25, 0.75, 0.5, 0.5]), np.full(4, 0.01)
-    >>> interval = mean_of_sampled(np.array([0, 2, 4], dtype=np.int32), shares, errors)
-    >>> round(interval.value, 3), round(interval.high - interval.low, 3)
-    (0.906, 0.026)
     """
     starts, rows = begins[:-1], len(begins) - 1
     some = np.maximum(probabilities, 1e-300)
@@ -164,13 +132,6 @@ def quantile(users: UserFigures, figures: Range, share: float) -> Interval | Non
     """What the worst share of the counted users does not exceed; 0 is the smallest figure of all.
 
     Users count as in :func:`mean`. None if there is nobody.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> users = am.metrics(am.partition([1, 2, 4])).user_figures
-    >>> [round(quantile(users, users.shannon, share).value, 6) for share in (0.1, 0.3, 0.5)]
-    [0.0, 1.0, 2.0]
     """
     if not 0.0 <= share <= 1.0:
         raise InputError(f"a quantile is a share from 0 to 1, not {share!r}")

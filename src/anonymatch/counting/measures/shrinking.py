@@ -20,8 +20,6 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures.users import Range
 
-__all__ = ["deviations", "shrunk"]
-
 _GROUP = 100  # probabilities of one size, that tell how far the model is off
 _MOST_GROUPS = 20
 _FEWEST = 40  # of a group; below, counts alone tell

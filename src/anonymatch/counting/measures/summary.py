@@ -26,8 +26,6 @@ from anonymatch.running import Budget, Execution, Progress, tells_misfits
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MEANINGS", "Meaning", "Metrics", "metrics"]
-
 
 class Meaning(NamedTuple):
     """One line for people, and the source."""

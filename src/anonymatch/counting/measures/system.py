@@ -16,19 +16,6 @@ from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior
 from anonymatch.graph import Edges, Graph, settle
 
-__all__ = [
-    "degree",
-    "full_log",
-    "log_common_sum",
-    "log_rescaled",
-    "matching_entropy",
-    "rescaled",
-    "reweighted",
-    "share_of_full",
-    "weighted_degree",
-]
-
-
 _MOST_EXPONENT = 1000  # of a sum: doubles end at 1024
 _EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
 

@@ -19,17 +19,6 @@ from anonymatch.graph import Graph, structure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "LOST",
-    "Range",
-    "UserFigures",
-    "drawn_mean",
-    "entropy_terms",
-    "in_order",
-    "name_column",
-    "user_figures",
-]
-
 _TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
 _EDGES = 1 << 18  # and edges of several users: arrays of more come as fresh pages, again and again
 

@@ -13,10 +13,8 @@ from typing import overload
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.first_look import look_pays
-from anonymatch.counting.blocks.offer import Context, Offer, Option
-from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.block import Block, look_pays
+from anonymatch.counting.blocks.solution import Context, Offer, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.exact import (
     EXACT,
@@ -29,25 +27,12 @@ from anonymatch.counting.exact import (
     glynn,
     low_rank,
     near_complete,
-    planar,
+    residues,
     ryser,
     subset,
-    tree,
 )
 from anonymatch.counting.exact.rank_one import rank_one
 from anonymatch.running import Budget
-
-__all__ = [
-    "AUTO",
-    "ESTIMATE",
-    "METHODS",
-    "NONE",
-    "choose",
-    "choose_draws",
-    "exact_words",
-    "method_named",
-    "minors_at_once",
-]
 
 AUTO, ESTIMATE, NONE = "auto", "estimate", "none"
 
@@ -170,7 +155,7 @@ def _offers(block: Block, along_band: Option | None, seconds: float) -> tuple[Of
     others = tuple(method.offer for method in EXACT if method.name not in _POLICY)
     if along_band is not None:  # what else works in some order of users is dearer
         dear = (along_band.rounded or along_band).seconds > tuning().band_serves
-        offers: tuple[Offer, ...] = (low_rank.offer, subset.offer, planar.offer)
+        offers: tuple[Offer, ...] = (low_rank.offer, subset.offer, residues.offer_planar)
         offers += (classes.offer,) if dear else ()
         if block.exact and block.optional:  # spare behaviours make the sums of digits dear
             offers = (*offers, frontier.offer)
@@ -178,17 +163,23 @@ def _offers(block: Block, along_band: Option | None, seconds: float) -> tuple[Of
     giant = block.n_users > tuning().giant_users
     if giant and (not look_pays(block, seconds) or frontier.far_from_narrow(block)):
         # the others cannot reach it, or not within the seconds, and searching is dear
-        return (planar.offer, tree.glance, near_complete.offer, classes.offer, *others)
+        return (
+            residues.offer_planar,
+            residues.glance_tree,
+            near_complete.offer,
+            classes.offer,
+            *others,
+        )
     # What takes long to plan is asked when it is known what there is to save.
     quick = classes.planning_seconds(block) <= tuning().planning_short
     return (
         low_rank.offer,
         subset.offer,
-        planar.offer,
-        tree.glance,
+        residues.offer_planar,
+        residues.glance_tree,
         *((classes.offer,) if quick else ()),
         frontier.offer,
-        tree.offer,
+        residues.offer_tree,
         contract.offer,
         near_complete.offer,
         *(() if quick else (classes.offer,)),

@@ -18,8 +18,7 @@ from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges, unchecked_edges
 from anonymatch.counting.blocks.block_classes import BlockClass, Ints, Reduced, SmallClasses, reduce
-from anonymatch.counting.blocks.offer import Context, Option
-from anonymatch.counting.blocks.solution import Floats, Solution
+from anonymatch.counting.blocks.solution import Context, Floats, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.integers import Words
@@ -27,8 +26,6 @@ from anonymatch.counting.planning.choose import AUTO, ESTIMATE, NONE, choose
 from anonymatch.counting.results import Factor, Plan, Step
 from anonymatch.graph import Graph
 from anonymatch.running import Budget, Execution, Progress
-
-__all__ = ["Computation", "Settings"]
 
 T = TypeVar("T")
 

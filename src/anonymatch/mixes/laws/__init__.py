@@ -25,7 +25,8 @@ function of the delay, in Python: :class:`Free`. A law is a value with methods; 
 which.
 """
 
-from anonymatch.mixes.laws.exponential import MOST_HOPS, Erlang, Exponential
+from anonymatch.mixes.laws.delays import Free, Linked, LogNormal, Measured, Window
+from anonymatch.mixes.laws.exponential import MOST_HOPS, Erlang, Exponential, Hops
 from anonymatch.mixes.laws.flushes import (
     Binomial,
     Cottrell,
@@ -35,10 +36,13 @@ from anonymatch.mixes.laws.flushes import (
     Timed,
     TimedPool,
 )
-from anonymatch.mixes.laws.free import Free
-from anonymatch.mixes.laws.guessing import LawGuess, delay_log_density, guess_law, law_text
-from anonymatch.mixes.laws.guessing_flushes import guess_flushes
-from anonymatch.mixes.laws.hops import Hops
+from anonymatch.mixes.laws.guessing import (
+    LawGuess,
+    delay_log_density,
+    guess_flushes,
+    guess_law,
+    law_text,
+)
 from anonymatch.mixes.laws.law import (
     LATE,
     LAWS,
@@ -54,11 +58,7 @@ from anonymatch.mixes.laws.law import (
     parse_law,
     register,
 )
-from anonymatch.mixes.laws.linked import Linked
-from anonymatch.mixes.laws.lognormal import LogNormal
-from anonymatch.mixes.laws.measured import Measured
-from anonymatch.mixes.laws.wide import wide_links
-from anonymatch.mixes.laws.window import Window
+from anonymatch.mixes.solvers.any_delay import wide_links
 
 __all__ = [
     "LATE",

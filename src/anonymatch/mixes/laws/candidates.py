@@ -20,9 +20,6 @@ from anonymatch.base.errors import InputError
 from anonymatch.graph import Edges, settle
 from anonymatch.running import Budget
 
-__all__ = ["CUT", "Candidates", "between", "edges_of", "same"]
-
-
 CUT = 1e-9
 """The probability, a message, of all the delays that are left out because they are too long."""
 

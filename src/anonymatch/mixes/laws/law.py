@@ -25,26 +25,6 @@ from anonymatch.base.text import did_you_mean, quoted
 from anonymatch.mixes.laws.candidates import Candidates
 from anonymatch.running import Budget, Execution
 
-__all__ = [
-    "LATE",
-    "LAWS",
-    "LONGEST",
-    "DelayLaw",
-    "Law",
-    "Parameter",
-    "PassageWork",
-    "Traffic",
-    "check_law",
-    "finite",
-    "law_examples",
-    "law_name",
-    "law_usage",
-    "parse_law",
-    "positive",
-    "register",
-    "set_values",
-]
-
 LATE = 1e-3
 """A delay so long that only this share of messages has a longer one reaches from an end."""
 SHORTEST, LONGEST = 1e-30, 1e30  # seconds; far beyond any mix, and far from the ends of float64
@@ -378,7 +358,7 @@ def parse_law(text: str) -> Law:
 
 
 def _with_links(seconds: str, mix: str, text: str) -> Law:
-    from anonymatch.mixes.laws.linked import Linked
+    from anonymatch.mixes.laws.delays import Linked
 
     try:
         number = float(seconds)

@@ -41,8 +41,6 @@ from anonymatch.mixes.networks.network_conditions import (
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
 from anonymatch.mixes.solvers.networks.network_chains import MixRates
 
-__all__ = ["LinkRows", "network_law", "observe_links"]
-
 _HOPS = 20  # chained rows from which on they show the mean delay per hop
 
 

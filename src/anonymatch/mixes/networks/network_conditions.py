@@ -37,21 +37,6 @@ from anonymatch.mixes.solvers.networks.network_chains import (
     network_evidence,
 )
 
-__all__ = [
-    "LOOPS_NOTE",
-    "LinkClasses",
-    "LinkConditions",
-    "PerMix",
-    "check_missing",
-    "fitted_rates",
-    "flush_law",
-    "laws_by_mix",
-    "loops_of",
-    "mean_delays",
-    "most_inside",
-    "packets_missing",
-]
-
 PerMix = float | Mapping[str, float]
 """One value for every mix, or a mapping by mix."""
 

@@ -16,8 +16,6 @@ from anonymatch.mixes.laws.candidates import Candidates, edges_of
 from anonymatch.mixes.logs.observation import Network
 from anonymatch.running import Budget
 
-__all__ = ["MixGraph", "mix_graphs"]
-
 
 class MixGraph(NamedTuple):
     """A mix by its number: events at which packets arrive and leave, and who may be whom.

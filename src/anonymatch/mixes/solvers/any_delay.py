@@ -15,16 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
+from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
+from anonymatch.base.text import Argument
 from anonymatch.counting.measures import Range, entropy_terms
+from anonymatch.mixes.laws.law import DelayLaw, PassageWork
 from anonymatch.mixes.solvers.links import Channel, LinkFigures, ReceiverFigures, two_outcomes
+from anonymatch.mixes.solvers.wide.link_estimate import LINKS_CONFIDENCE, LinksEstimate
 from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
-from anonymatch.mixes.solvers.wide.wide_link_estimate import LINKS_CONFIDENCE, LinksEstimate
-from anonymatch.mixes.solvers.wide.wide_link_exact import exact_fits
-from anonymatch.mixes.solvers.wide.wide_links import estimate_links
+from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits
 from anonymatch.running import Budget, Execution
-
-__all__ = ["DelayLog", "delay_figures"]
 
 _LN2 = math.log(2.0)
 _BYTES = 90.0  # of a candidate, at most
@@ -260,3 +260,50 @@ def _link_figures(
 
 def _scaled(interval: Interval, by: float) -> Interval:
     return Interval(interval.value * by, interval.low * by, interval.high * by)
+
+
+# ---- logs under any law that knows densities, where no chain over a few numbers solves them
+
+
+def wide_links(
+    law: DelayLaw, arrivals: Floats, departures: Floats, work: PassageWork
+) -> LinkFigures:
+    """Figures of a log by a chain over explanations, with what a reader must know of it."""
+    runs = law.candidates(
+        arrivals,
+        departures,
+        users=np.arange(len(arrivals)),
+        behaviours=np.arange(len(departures)),
+        end=work.channel.end,
+    )
+    mean = law.mean_delay
+    assert mean is not None
+    log = DelayLog(
+        arrivals=arrivals,
+        departures=departures,
+        first=np.minimum(runs.first, runs.end),
+        last=runs.end,
+        log_density=law.log_density,
+        log_survival=law.log_survival,
+        mean=mean,
+    )
+    try:
+        return delay_figures(
+            log,
+            channel=work.channel,
+            budget=work.budget,
+            receivers=work.receivers,
+            edge=work.edge,
+            seed=work.seed,
+            effort=work.effort,
+            asked=work.asked,
+        )
+    except InputError as error:
+        if error.where.file is not None:  # about the file of a run, and not about the log
+            raise
+        raise error.more(
+            f", under the {law} and with what is told of losses and cover; give ",
+            Argument("loss"),
+            " or ",
+            Argument("cover_rate"),
+        ) from None

@@ -21,22 +21,6 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument
 from anonymatch.counting.measures import Range, entropy_terms
 
-__all__ = [
-    "Channel",
-    "LinkFigures",
-    "ReceiverFigures",
-    "around",
-    "check_start",
-    "early_shares",
-    "early_weights",
-    "entropy_slack",
-    "guesses_within",
-    "taken_as_mean",
-    "two_outcomes",
-    "with_tilt",
-]
-
-
 # What a number that is taken as a mean changes at most: in any probability, in the entropy of a
 # message and in joint bits, as measured on logs of 60 to 400 messages where both could be had.
 _PROBABILITY_OFF, _ENTROPY_OFF, _JOINT_OFF = 0.01, 0.02, 0.75

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 from anonymatch._native import version
 from anonymatch.audits import Audit, Gate, attacker_sentence
 from anonymatch.base.numbers import amount, percent, plural, shown
-from anonymatch.disclosure import Disclosure
+from anonymatch.disclosure import rounds_report
 from anonymatch.graph import Graph
 from anonymatch.mixes import MixAudit
 from anonymatch.reporting.charts import embedded
@@ -25,9 +23,18 @@ from anonymatch.reporting.html.audit_people import people_section
 from anonymatch.reporting.html.audit_rings import rings_section
 from anonymatch.reporting.html.audit_time import time_section
 from anonymatch.reporting.html.audit_truth import truth_section
-from anonymatch.reporting.html.decay import decay_section
-from anonymatch.reporting.html.document import Section, document, panel_section, render, with_hint
+from anonymatch.reporting.html.document import (
+    Panel,
+    Section,
+    document,
+    panel_section,
+    render,
+    script,
+    style,
+    with_hint,
+)
 from anonymatch.reporting.html.key_figures import anonymity_figures, cost_figures
+from anonymatch.reporting.html.page import report_section
 from anonymatch.reporting.html.release import release_html, release_sections
 from anonymatch.reporting.html.user_table import (
     ROWS,
@@ -38,7 +45,6 @@ from anonymatch.reporting.html.user_table import (
     worst_table,
 )
 from anonymatch.reporting.html.verdicts import verdict
-from anonymatch.reporting.paper_panels import Panel
 from anonymatch.rings import RingAudit
 from anonymatch.tables import TableAudit
 
@@ -48,8 +54,6 @@ __all__ = [
     "AuditSection",
     "audit_html",
     "audit_sections",
-    "script",
-    "style",
 ]
 
 _DRAWN = 1000  # edges; the picture of more is one of shares
@@ -126,18 +130,6 @@ def audit_sections(
     report = AuditReport(audit=audit, gates=gates, command=command)
     made = (section(report) for section in (AUDIT_SECTIONS if sections is None else sections))
     return tuple(section for section in made if section is not None)
-
-
-@cache
-def script() -> str:
-    """What sorts and searches tables, in the reader's browser."""
-    return Path(__file__).with_name("templates").joinpath("table.js").read_text("utf-8")
-
-
-@cache
-def style() -> str:
-    """Rules of audits beside those of every page."""
-    return Path(__file__).with_name("templates").joinpath("audit.css").read_text("utf-8")
 
 
 def _lead(audit: Audit) -> str:
@@ -343,8 +335,9 @@ def _estimated(audit: Audit) -> str:
     return "some known as proven intervals only"
 
 
-def _disclosure(audit: Audit) -> Disclosure | None:
-    return audit.disclosure if isinstance(audit, MixAudit) else None
+def _decay(report: AuditReport) -> Section | None:
+    disclosure = report.audit.disclosure if isinstance(report.audit, MixAudit) else None
+    return None if disclosure is None else report_section(rounds_report(disclosure), "decay")
 
 
 AUDIT_SECTIONS: tuple[AuditSection, ...] = (
@@ -355,7 +348,7 @@ AUDIT_SECTIONS: tuple[AuditSection, ...] = (
     lambda report: _users(report.audit),
     lambda report: time_section(report.audit),
     lambda report: _picture(report.audit),
-    lambda report: decay_section(_disclosure(report.audit)),
+    _decay,
     lambda report: attack_section(report.audit),
     lambda report: cost_section(report.audit),
     lambda report: truth_section(report.audit),

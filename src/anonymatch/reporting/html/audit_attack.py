@@ -7,10 +7,9 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, plural, shown
 from anonymatch.base.text import label
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.html.document import Section, panel_section
+from anonymatch.reporting.html.document import Panel, Section, panel_section
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import name_cell, number_cell, unless_exact
-from anonymatch.reporting.paper_panels import Panel
 
 __all__ = ["attack_section"]
 

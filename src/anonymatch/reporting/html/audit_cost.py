@@ -8,10 +8,9 @@ from anonymatch.audits import FIGURES, Audit, ExposedAudit, FigureText, confiden
 from anonymatch.base.numbers import amount, in_bits, percent
 from anonymatch.mixes import MessageAudit
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.html.document import Section, panel_section, with_hint
+from anonymatch.reporting.html.document import Panel, Section, panel_section, with_hint
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import number_cell
-from anonymatch.reporting.paper_panels import Panel
 from anonymatch.theory.designs import Design
 
 __all__ = ["cost_section"]

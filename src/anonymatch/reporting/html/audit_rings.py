@@ -5,10 +5,9 @@ from __future__ import annotations
 from anonymatch.audits import Audit, RingFigures
 from anonymatch.base.numbers import amount, percent, shown
 from anonymatch.reporting.charts import Line, embedded, line_chart
-from anonymatch.reporting.html.document import Section, panel_section
+from anonymatch.reporting.html.document import Panel, Section, panel_section
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import name_cell, number_cell
-from anonymatch.reporting.paper_panels import Panel
 from anonymatch.rings import RingAudit
 
 __all__ = ["rings_section"]

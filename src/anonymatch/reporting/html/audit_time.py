@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from anonymatch.audits import Audit
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.html.document import Section, panel_section, with_hint
+from anonymatch.reporting.html.document import Panel, Section, panel_section, with_hint
 from anonymatch.reporting.html.user_table import unless_exact, users_sure
-from anonymatch.reporting.paper_panels import Panel
 
 __all__ = ["time_section"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from anonymatch.audits import Audit, Score, ScoredAudit
 from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.html.document import Section, panel_section
+from anonymatch.reporting.html.document import Panel, Section, panel_section
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import number_cell
-from anonymatch.reporting.paper_panels import Panel
 
 __all__ = ["truth_section"]
 

@@ -21,11 +21,17 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import shown
 from anonymatch.base.text import label
 from anonymatch.reporting.charts import GROUPS, embedded
-from anonymatch.reporting.html.audit import script, style
-from anonymatch.reporting.html.document import Section, document, panel_section, render
+from anonymatch.reporting.html.document import (
+    Panel,
+    Section,
+    document,
+    panel_section,
+    render,
+    script,
+    style,
+)
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import number_cell
-from anonymatch.reporting.paper_panels import Panel
 
 __all__ = ["comparison_html"]
 

@@ -22,10 +22,31 @@ from anonymatch.reporting.charts import chart_script, chart_style
 from anonymatch.reporting.drawings.svg import STYLE
 
 if TYPE_CHECKING:
+    from anonymatch.graph import Graph
+    from anonymatch.reporting.charts import EmbeddedChart
+    from anonymatch.reporting.drawings.svg import Picture
     from anonymatch.reporting.html.tables import HtmlTable
-    from anonymatch.reporting.paper_panels import Panel
 
-__all__ = ["Section", "document", "panel_section", "render", "with_hint", "write_html"]
+__all__ = [
+    "Panel",
+    "Section",
+    "document",
+    "panel_section",
+    "render",
+    "script",
+    "style",
+    "with_hint",
+    "write_html",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A picture or chart with a line below it; ``graph`` is what was counted for that line."""
+
+    picture: Picture | EmbeddedChart
+    caption: str
+    graph: Graph | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +95,18 @@ def panel_section(
     """
     body = render("audit_panels.html", before=before, items=panels, tables=tables, after=after)
     return Section(anchor, title, body, style=style)
+
+
+@cache
+def script() -> str:
+    """What sorts and searches tables, in the reader's browser."""
+    return Path(__file__).with_name("templates").joinpath("table.js").read_text("utf-8")
+
+
+@cache
+def style() -> str:
+    """Rules of audits beside those of every page."""
+    return Path(__file__).with_name("templates").joinpath("audit.css").read_text("utf-8")
 
 
 def with_hint(caption: str, hint: str) -> Markup:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -20,14 +20,13 @@ from anonymatch.reporting.charts import EmbeddedChart, Line, embedded, line_char
 from anonymatch.reporting.drawings.graphs import bipartite
 from anonymatch.reporting.drawings.matrices import matrix
 from anonymatch.reporting.drawings.svg import Picture
-from anonymatch.reporting.html.document import Section, document, render
+from anonymatch.reporting.html.document import Panel, Section, document, render
 from anonymatch.reporting.html.tables import HtmlTable, table
 from anonymatch.reporting.html.verdicts import VerdictMark, verdict
-from anonymatch.reporting.paper_figures import paper_figures
-from anonymatch.reporting.paper_panels import Panel, PaperFigure, attacked, graph_of
-from anonymatch.theory.claims import GROUPS, PUBLICATION, WORDS, as_html
+from anonymatch.reporting.paper_figures import PaperFigure, attacked, graph_of, paper_figures
+from anonymatch.theory.claims import GROUPS, PUBLICATION, WORDS, Claim, Evidence, as_html
 
-__all__ = ["ClaimLike", "EvidenceLike", "TypesetLike", "claim_card", "paper_html", "paper_summary"]
+__all__ = ["claim_card", "paper_html", "paper_summary"]
 
 _FIGURE = re.compile(
     r"\bFig(?:ures?|s)?\.?[\s_-]*(\d+(?:\s*(?:,|and|&|to|–)\s*\d+)*)", re.IGNORECASE
@@ -36,61 +35,6 @@ _POWER = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^(\w+)")
 _SECONDS = 5.0  # for the count of one counterexample
 _ATTACKED = 12  # users up to which it is attacked as well
 _MAIN = ("theorem", "lemma", "corollary", "conjecture", "text", "definition")  # named one by one
-
-
-class EvidenceLike(Protocol):
-    """A sentence, and the numbers behind it: a table, the series of a chart, or plain values."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def data(self) -> Mapping[str, Any] | None: ...
-
-
-class TypesetLike(Protocol):
-    """Sentences with formulas as TeX between dollar signs."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def statement(self) -> str: ...
-    @property
-    def corrected(self) -> str | None: ...
-    @property
-    def brief(self) -> str | None: ...
-
-
-class ClaimLike(Protocol):
-    """A claim with its verdict, as :mod:`anonymatch.theory.claims` gives them."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def section(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def group(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def added(self) -> bool: ...
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def finding(self) -> str: ...
-    @property
-    def evidence(self) -> Sequence[EvidenceLike]: ...
-    @property
-    def counterexample(self) -> Sequence[str] | None: ...
-    @property
-    def partition(self) -> Sequence[str] | None: ...
-    @property
-    def searched(self) -> str: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def typeset(self) -> TypesetLike: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +72,7 @@ class _Card:
         return f"claim-{self.name}"
 
 
-def paper_html(checks: Iterable[ClaimLike]) -> str:
+def paper_html(checks: Iterable[Claim]) -> str:
     """A page about the paper, each claim folded up, and the nine figures where they are claimed.
 
     Parameters
@@ -176,7 +120,7 @@ def paper_html(checks: Iterable[ClaimLike]) -> str:
     )
 
 
-def paper_summary(checks: Iterable[ClaimLike], *, target: str = "#claim-") -> Markup:
+def paper_summary(checks: Iterable[Claim], *, target: str = "#claim-") -> Markup:
     """What stands, what needs a condition and what fails: a paragraph each.
 
     Links to claims are ``target`` with the claim's id behind it.
@@ -190,7 +134,7 @@ def paper_summary(checks: Iterable[ClaimLike], *, target: str = "#claim-") -> Ma
     return _summary(_cards(list(checks))[0], target)
 
 
-def claim_card(claim: ClaimLike) -> Markup:
+def claim_card(claim: Claim) -> Markup:
     """One claim, unfolded, with every figure of the paper that it is about.
 
     Examples
@@ -217,7 +161,7 @@ class _Group:
         return " ".join(dict.fromkeys(f"has-{card.verdict.key}" for card in self.cards))
 
 
-def _cards(claims: Sequence[ClaimLike]) -> tuple[list[_Card], list[PaperFigure]]:
+def _cards(claims: Sequence[Claim]) -> tuple[list[_Card], list[PaperFigure]]:
     """Claims by weight, and the figures that none of them is about."""
     order = {name: place for place, name in enumerate(GROUPS)}
     figures_of = _figures_of(claims)
@@ -296,7 +240,7 @@ def _raised(text: str) -> Markup:
     return Markup(re.sub(r"\bK(\d)\1\b", r"K<sub>\1,\1</sub>", html))
 
 
-def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
+def _card(claim: Claim, figures: tuple[PaperFigure, ...]) -> _Card:
     typeset = claim.typeset
     try:
         panels = _counterexample(claim)
@@ -332,7 +276,7 @@ def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
     )
 
 
-def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
+def _evidence(evidence: Evidence, drawn: set[tuple[str, ...]]) -> _Evidence:
     """A chart for series, a picture for a graph, a table for rows, and one for named values.
 
     A graph that is among ``drawn`` is not drawn again.
@@ -372,7 +316,7 @@ def _chart(
     return embedded(drawn, re.sub(r"\W+", "-", title).strip("-").lower()[:40] or "chart")
 
 
-def _counterexample(claim: ClaimLike) -> tuple[Panel, ...]:
+def _counterexample(claim: Claim) -> tuple[Panel, ...]:
     """The graph, and beside it the partition graph that it beats; else its matrix."""
     if not claim.counterexample:
         return ()
@@ -414,7 +358,7 @@ def _attacked(graph: Graph) -> str:
     return f"; de-anonymising one user leaves {shown(attacked(graph))} on average"
 
 
-def _figures_of(claims: Sequence[ClaimLike]) -> list[tuple[PaperFigure, ...]]:
+def _figures_of(claims: Sequence[Claim]) -> list[tuple[PaperFigure, ...]]:
     """The figures that each claim is about, each at the first claim that names it."""
     left = {figure.number: figure for figure in paper_figures()}
     return [

@@ -12,10 +12,16 @@ from anonymatch.planning import (
     width_in_words,
 )
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.html.audit import script, style
-from anonymatch.reporting.html.document import Section, document, panel_section, render
+from anonymatch.reporting.html.document import (
+    Panel,
+    Section,
+    document,
+    panel_section,
+    render,
+    script,
+    style,
+)
 from anonymatch.reporting.html.tables import table
-from anonymatch.reporting.paper_panels import Panel
 
 __all__ = ["plan_html"]
 

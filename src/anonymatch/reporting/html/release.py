@@ -10,11 +10,10 @@ from anonymatch._native import version
 from anonymatch.audits import Audit, Gate, Worst, best_grouping
 from anonymatch.base.numbers import amount, percent, plural, powers, shown, span, took
 from anonymatch.reporting.charts import bar_chart, embedded
-from anonymatch.reporting.html.document import Section, document, panel_section, render
+from anonymatch.reporting.html.document import Panel, Section, document, panel_section, render
 from anonymatch.reporting.html.tables import Cell, HtmlTable
 from anonymatch.reporting.html.user_table import name_cell, number_cell
 from anonymatch.reporting.html.verdicts import verdict
-from anonymatch.reporting.paper_panels import Panel
 from anonymatch.running import Budget
 from anonymatch.tables import NOTION_KINDS, Generalised, TableAudit, TableFindings, generalise
 

@@ -1,31 +1,34 @@
-"""Design: the best groups for a number of users and a cost, beside what else costs as much."""
+"""Design: the best groups for a number of users and a cost, and alternatives of the same cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
 from nicegui import ui
 
+from anonymatch.base.errors import BudgetError, NoMatchingError
 from anonymatch.base.numbers import percent
+from anonymatch.graph import Graph, witness
+from anonymatch.mixes import closed_forms as mixes
 from anonymatch.reporting import Picture, bipartite, matrix, parts
-from anonymatch.reporting.charts import Line, line_chart
+from anonymatch.reporting.charts import (
+    AnyChart,
+    Chosen,
+    FrontLine,
+    Line,
+    front_chart,
+    line_chart,
+)
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, number, whole
-from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_for
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
-from anonymatch.studio.systems import (
-    SYSTEMS,
-    Knob,
-    System,
-    SystemFigures,
-    choice_of,
-    system_chart,
-)
 from anonymatch.studio.widgets import (
     DrawnChart,
     box,
@@ -40,17 +43,31 @@ from anonymatch.studio.widgets import (
     text,
     tiles,
 )
-from anonymatch.theory.designs import max_bound
+from anonymatch.theory.attacks import attack, exposures
+from anonymatch.theory.designs import (
+    Design,
+    design,
+    graph_of,
+    layered,
+    max_bound,
+    random_expectation,
+    rivals,
+)
+from anonymatch.theory.systems import SYSTEMS, System, choice_of
 
-__all__ = ["show"]
+__all__ = ["Contender", "contenders", "edges_for", "show"]
 
 _SLIDER, _MOST = 60, 1_000_000
 _LINES = 12  # users up to which graphs are also drawn as dots and lines
+_DRAWN = 400  # users up to which graphs are made and drawn
+_ATTACKED = 60  # users up to which a campaign is followed
+_STEPS = 12
+_SECONDS = 1.0  # for each figure of a graph that is not in closed form
 _LN2 = math.log(2.0)
 
 
 async def show(_studio: Studio, query: Mapping[str, str]) -> None:
-    """The page; users, edges, system and its knobs are in the address."""
+    """Build the page; its address has the users, the edges, the system and its knobs."""
     page = _DesignPage(query)
     with frame(
         "/design",
@@ -82,8 +99,7 @@ class _DesignPage:
         self.edges = whole(
             query, "edges", usual, least=self.users, most=self.users * min(self.users, 10**6)
         )
-        self.system = choice(query, "system", list(SYSTEMS))
-        self.knobs = _knobs(SYSTEMS[self.system], query)
+        self._choose(choice(query, "system", list(SYSTEMS)), query)
         self.candidates = self.edges / self.users
 
     # ---- designs
@@ -113,7 +129,7 @@ class _DesignPage:
                 least=self.users,
                 most=self.users * min(self.users, 12),
                 upper=self.users * self.users,
-                hint=f"The cost: {self.edges / self.users:.3g} candidates a user on average.",
+                hint=f"The cost: {self.edges / self.users:.3g} candidates per user on average.",
             )
 
     async def _set_users(self, given: Any) -> None:
@@ -139,6 +155,18 @@ class _DesignPage:
 
     # ---- systems
 
+    def _choose(self, system: str, query: Mapping[str, str]) -> None:
+        """Choose a system; knobs that the query does not name have their usual values."""
+        self.system = system
+        self.knobs: dict[str, float] = {}
+        for key in SYSTEMS[system].knobs:
+            self._set_knob(key, query)
+
+    def _set_knob(self, key: str, query: Mapping[str, str]) -> None:
+        knob = SYSTEMS[self.system].knobs[key]
+        value = number(query, key, knob.usual, least=knob.least, most=knob.most)
+        self.knobs[key] = round(value) if knob.step == 1 else value
+
     def system_controls(self) -> None:
         with box("div", "controls"):
             self.knob_controls = box("div", "controls open")
@@ -149,12 +177,12 @@ class _DesignPage:
         self.knob_controls.clear()
         with self.knob_controls:
             names = {key: system.name for key, system in SYSTEMS.items()}
-            select("System", names, self.system, self._set_system)
-            for knob in SYSTEMS[self.system].knobs:
+            select("System", names, self.system, self._pick)
+            for key, knob in SYSTEMS[self.system].knobs.items():
                 number_slider(
                     knob.name,
-                    self.knobs[knob.key],
-                    partial(self._turn, knob),
+                    self.knobs[key],
+                    partial(self._turn, key),
                     least=knob.least,
                     most=knob.most,
                     step=knob.step,
@@ -162,61 +190,57 @@ class _DesignPage:
                     hint=knob.hint,
                 )
 
-    async def _set_system(self, given: Any) -> None:
-        self.system = choice({"system": str(given)}, "system", list(SYSTEMS))
-        self.knobs = _knobs(SYSTEMS[self.system], {})
-        with self.client:  # the control that was moved is drawn anew
-            self._sliders()
-            await self.measure()
-
-    async def _turn(self, knob: Knob, given: Any) -> None:
-        self.knobs[knob.key] = _turned(knob, {knob.key: str(given)})
-        await self.measure()
-
-    async def measure(self) -> None:
-        system, knobs = SYSTEMS[self.system], dict(self.knobs)
-        self._remember()
-
-        def work(_: Progress) -> tuple[SystemFigures, DrawnChart]:
-            figures = system.outcome(knobs)
-            return figures, drawn_chart(system_chart(system, figures), f"front-{system.key}")
-
-        await self.outcome.ask(work, lambda drawn: self._measured(system, *drawn))
-
     async def _pick(self, key: Any) -> None:
-        """A point of the front was clicked on: it is the choice."""
+        """Take a system, or a point of the front, as the choice."""
         system, knobs = choice_of(str(key))
         if system in SYSTEMS:
-            self.system, self.knobs = system, _knobs(SYSTEMS[system], knobs)
-            with self.client:
+            self._choose(system, knobs)
+            with self.client:  # the control that was moved is drawn again
                 self._sliders()
                 await self.measure()
 
-    def _measured(self, system: System, figures: SystemFigures, drawn: DrawnChart) -> None:
-        text(system.story, "p", "words")
+    async def _turn(self, key: str, given: Any) -> None:
+        self._set_knob(key, {key: str(given)})
+        await self.measure()
+
+    async def measure(self) -> None:
+        key, system, knobs = self.system, SYSTEMS[self.system], dict(self.knobs)
+        self._remember()
+
+        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float], DrawnChart]:
+            front, chosen = system.front(knobs), (system.price(knobs), system.bits(knobs))
+            drawn = drawn_chart(_front(system, front, chosen, knobs.get("rate")), f"front-{key}")
+            return front, chosen, drawn
+
+        await self.outcome.ask(work, lambda found: self._measured(key, knobs, *found))
+
+    def _measured(
+        self,
+        key: str,
+        knobs: Mapping[str, float],
+        front: Sequence[FrontLine],
+        chosen: tuple[float, float],
+        drawn: DrawnChart,
+    ) -> None:
+        system, (cost, bits) = SYSTEMS[key], chosen
+        text(system.text, "p", "words")
         tiles(
             [
-                (
-                    f"Cost: {system.cost}",
-                    f"{figures.cost:.3g} {system.unit}",
-                    "what users pay for it",
-                ),
-                (f"Anonymity: {system.measure}", f"{figures.bits:.3g}", system.meaning),
+                (f"Cost: {system.cost}", f"{cost:.3g} {system.unit}", "what users pay for it"),
+                (f"Anonymity: {system.measure}", f"{bits:.3g}", system.meaning),
             ]
         )
-        grey = "" if figures.rate is None else " Grey is what no mix can reach."
+        grey = " No mix can reach the grey area." if "rate" in knobs else ""
         chart(
             drawn,
             f"Higher is better, further left is cheaper.{grey} A click on a point chooses it.",
             on_pick=self._pick,
         )
-        rows = [
-            [line.name, x, y] for line in figures.front for x, y in zip(line.x, line.y, strict=True)
-        ]
+        rows = [[line.name, x, y] for line in front for x, y in zip(line.x, line.y, strict=True)]
         with box("details", "more"):
             text("The front as a table", "summary")
-            table(["system", f"{system.cost} ({system.unit})", system.measure], rows, system.key)
-        same_result("", figures.python)
+            table(["system", f"{system.cost} ({system.unit})", system.measure], rows, key)
+        same_result("", system.python(knobs))
 
     def _remember(self) -> None:
         link = address(
@@ -225,13 +249,180 @@ class _DesignPage:
         ui.navigate.history.replace(link)
 
 
-def _knobs(system: System, query: Mapping[str, str]) -> dict[str, float]:
-    return {knob.key: _turned(knob, query) for knob in system.knobs}
+def _front(
+    system: System, front: Sequence[FrontLine], chosen: tuple[float, float], rate: float | None
+) -> AnyChart:
+    """Draw a front as the page Plan does: by the effective anonymity set, 2 to the bits."""
+    lines = []
+    for line in front:
+        points = zip(line.x, line.y, line.keys, strict=True)
+        known = [(x, 2.0**bits, key) for x, bits, key in points if x > 0]  # the axis has no 0
+        if known:
+            lines.append(FrontLine(line.name, *zip(*known, strict=True)))
+    cost, height = chosen[0], 2.0 ** chosen[1]
+    return front_chart(
+        lines,
+        ceiling=None if rate is None else lambda delay: 2.0 ** mixes.ceiling_bits(rate * delay),
+        title=f"{system.name}: anonymity against cost",
+        x_label=f"{system.cost} ({system.unit})",
+        y_label=f"hides among (2 to the {system.measure})",
+        chosen=Chosen("your choice", cost, height, height, height) if cost > 0 else None,
+    )
 
 
-def _turned(knob: Knob, query: Mapping[str, str]) -> float:
-    value = number(query, knob.key, knob.usual, least=knob.least, most=knob.most)
-    return round(value) if knob.step == 1 else value
+# ---- graphs of the same cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Contender:
+    """One way to spend the edges.
+
+    Attributes
+    ----------
+    key, name, meaning : str
+        Its names in files and on the page, and a description.
+    design : Design or None
+    graph : Graph or None
+        None if there are too many users to draw.
+    bits, share : float or None
+        log2 of the matchings, and the matchings as a share of the bound of the same edges.
+    bits_left : float or None
+        log2 of the matchings that the best attack on one user leaves on average.
+    curve : tuple of float
+        log2 of the matchings left after 0, 1, 2, ... exposures, for one sampled matching.
+    """
+
+    key: str
+    name: str
+    meaning: str
+    design: Design | None
+    graph: Graph | None
+    bits: float | None
+    share: float | None
+    bits_left: float | None
+    curve: tuple[float, ...]
+
+
+def edges_for(users: int, candidates: float) -> int:
+    """Return the edges with which a user has that number of candidates on average.
+
+    Examples
+    --------
+    >>> edges_for(10, 2.5), edges_for(4, 9.0)
+    (25, 16)
+    """
+    return min(max(round(users * candidates), users), users * users)
+
+
+@lru_cache(maxsize=64)
+def contenders(users: int, edges: int) -> tuple[Contender, ...]:
+    """Return the best designs, the paper's partition, a ring and a random graph.
+
+    Examples
+    --------
+    >>> [(each.name, round(each.bits, 2)) for each in contenders(4, 8)[:3]]
+    [('Best design', 2.0), ('Best after an attack', 2.0), ("The paper's partition", 2.0)]
+    >>> contenders(4, 8)[3].name, contenders(4, 8)[3].curve
+    ('Ring', (1.0, 0.0))
+    """
+    small = users <= _DRAWN
+    chosen = {
+        ("best", "Best design", "the most matchings"): design(users, edges),
+        (
+            "after",
+            "Best after an attack",
+            "the most matchings left when one user is exposed",
+        ): design(users, edges, objective="after_attack"),
+        ("paper", "The paper's partition", "groups as equal as can be"): design(
+            users, edges, method="paper"
+        ),
+    }
+    designed = [
+        _contender(
+            words,
+            made.graph() if small else None,
+            made.log2,
+            share=made.ratio,
+            left=made.attack_log / _LN2,
+            design=made,
+        )
+        for words, made in chosen.items()
+    ]
+    bound = max_bound(users, edges)
+    ring = graph_of(users, layered(users, edges).cells()) if small else None
+    ring_log, random_log = rivals(users, edges)[0].log, random_expectation(users, edges=edges)
+    return (
+        *designed,
+        _contender(
+            ("ring", "Ring", "everybody overlaps with neighbours in the same way"),
+            ring,
+            ring_log / _LN2,
+            share=math.exp(ring_log - bound),
+            left=_left(ring),
+        ),
+        _contender(
+            ("random", "Random", "expected matchings of random edges; the picture is one draw"),
+            _random_graph(users, edges) if small else None,
+            random_log / _LN2 if math.isfinite(random_log) else None,
+            share=math.exp(random_log - bound),
+            left=None,  # one draw is not comparable with an expectation
+        ),
+    )
+
+
+def _contender(
+    words: tuple[str, str, str],
+    graph: Graph | None,
+    bits: float | None,
+    *,
+    share: float | None,
+    left: float | None,
+    design: Design | None = None,
+) -> Contender:
+    key, name, meaning = words
+    return Contender(
+        key=key,
+        name=name,
+        meaning=meaning,
+        design=design,
+        graph=graph,
+        bits=bits,
+        share=share,
+        bits_left=left,
+        curve=_curve(graph),
+    )
+
+
+def _random_graph(users: int, edges: int) -> Graph:
+    """Return a random graph with that number of edges, the same for every call."""
+    cells = np.random.default_rng([users, edges]).choice(users * users, edges, replace=False)
+    there = np.zeros(users * users, dtype=bool)
+    there[cells] = True
+    return Graph.from_biadjacency(there.reshape(users, users))
+
+
+def _left(graph: Graph | None) -> float | None:
+    if graph is None or graph.n_users > _ATTACKED:
+        return None
+    try:
+        outcomes = exposures(graph, budget=_SECONDS)
+    except (BudgetError, NoMatchingError):
+        return None
+    return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
+
+
+def _curve(graph: Graph | None) -> tuple[float, ...]:
+    if graph is None or graph.n_users > _ATTACKED or witness(graph) is not None:
+        return ()
+    steps = min(_STEPS, graph.n_users)
+    try:
+        campaign = attack(graph, steps=steps, truth="sampled", seed=0, budget=_SECONDS)
+    except BudgetError:
+        return ()
+    return tuple(round(log / _LN2, 9) + 0.0 for log in campaign.logs)
+
+
+# ---- what is shown of them
 
 
 def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], DrawnChart | None]:
@@ -364,6 +555,6 @@ def _lines(users: int, edges: int) -> tuple[str, str]:
         "print(best, best.rivals(), sep='\\n')\n"
         f"am.design(users={users}, edges={edges}, objective='after_attack').attack"
     )
-    if users <= DRAWN:
+    if users <= _DRAWN:
         command += f"\nanonymatch design --users {users} --edges {edges} --out design.csv"
     return command, python

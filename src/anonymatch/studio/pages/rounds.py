@@ -21,10 +21,12 @@ from anonymatch.disclosure import (
     guess_chart,
     half_life_ends,
     half_life_in_words,
+    profile_matrix,
+    rounds_report,
     rounds_text,
 )
 from anonymatch.graph import plain_table
-from anonymatch.reporting import profile_picture, rounds_html
+from anonymatch.reporting import drawn_matrix, report_html
 from anonymatch.studio.address import address, whole
 from anonymatch.studio.disclosures import RoundsRequest
 from anonymatch.studio.frame import frame
@@ -312,11 +314,11 @@ def _tiles(disclosure: Disclosure, point: CurvePoint) -> list[tuple[str, str, st
 
 def _matrix(disclosure: Disclosure, rounds: int) -> None:
     """The matrix, or the likeliest pairs where there are too many users to draw."""
-    picture = profile_picture(disclosure, rounds=rounds)
-    if picture is not None:
+    matrix = profile_matrix(disclosure, rounds=rounds)
+    if matrix is not None:
         ringed = " What is true is marked in orange." if disclosure.log.truth is not None else ""
         figure(
-            picture,
+            drawn_matrix(matrix),
             "profiles",
             "Who writes to whom by the first rounds alone: the fuller the colour, the likelier. A "
             f"dashed row has not sent yet.{ringed}",
@@ -365,7 +367,7 @@ def _stem(request: RoundsRequest) -> str:
 
 
 def _save_report(request: RoundsRequest, disclosure: Disclosure) -> None:
-    page = rounds_html(disclosure, command=request.command())
+    page = report_html(rounds_report(disclosure).run_by(request.command()))
     save(page, f"rounds-{_stem(request)}.html", "text/html")
 
 

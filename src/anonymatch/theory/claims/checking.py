@@ -169,6 +169,15 @@ def all_questions() -> tuple[Question, ...]:
     """All questions; their functions are imported here because they need the whole package."""
     import tomllib
 
+    from anonymatch.theory.claims import (  # noqa: F401 -- each fills ASKED
+        appendices,
+        asymptotics,
+        construction,
+        exposing,
+        figure_claims,
+        foundations,
+        optimality,
+    )
     from anonymatch.theory.claims.question import ASKED
 
     rows = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))

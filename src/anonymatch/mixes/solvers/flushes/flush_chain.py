@@ -35,9 +35,12 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, several
 from anonymatch.counting.measures import Range
 from anonymatch.mixes.solvers.exponential import leaving_probability
-from anonymatch.mixes.solvers.flushes.flush_numbers import KnownNumbers, known_numbers
-from anonymatch.mixes.solvers.flushes.flush_rounds import BY_MESSAGE, FlushRounds, flush_rounds
-from anonymatch.mixes.solvers.flushes.flush_rule import FlushRule
+from anonymatch.mixes.solvers.flushes.flush_rule import (
+    BY_MESSAGE,
+    FlushRounds,
+    FlushRule,
+    flush_rounds,
+)
 from anonymatch.mixes.solvers.flushes.flush_states import (
     Backward,
     FlushModel,
@@ -46,11 +49,9 @@ from anonymatch.mixes.solvers.flushes.flush_states import (
     backward,
     forward,
 )
-from anonymatch.mixes.solvers.flushes.flush_totals import known_totals
+from anonymatch.mixes.solvers.flushes.known_numbers import KnownNumbers, known_numbers, known_totals
 from anonymatch.mixes.solvers.links import Channel, LinkFigures, guesses_within
 from anonymatch.running import Budget
-
-__all__ = ["Dummies", "FlushPairs", "flush_figures", "flush_pairs"]
 
 Dummies = Literal["exit", "pool"]
 

@@ -17,21 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.mixes.solvers.flushes.flush_rounds import BY_MESSAGE, FlushRounds
-from anonymatch.mixes.solvers.flushes.flush_rule import FlushRule
-
-__all__ = [
-    "Backward",
-    "FlushModel",
-    "ImpossibleFlushError",
-    "Lanes",
-    "Pass",
-    "Row",
-    "backward",
-    "forward",
-    "log_factorials",
-]
-
+from anonymatch.mixes.solvers.flushes.flush_rule import BY_MESSAGE, FlushRounds, FlushRule
 
 CUT = 1e-18  # of the probability so far, below which a number inside is not followed
 _NEVER = -1e200  # the log of 0, such that 0 times it is 0

@@ -22,17 +22,6 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.mixes.solvers.links import two_outcomes
 from anonymatch.running import CHUNK_SECONDS, Cancelled, Execution, Shared, byte_of_work
 
-__all__ = [
-    "FORWARD_SECONDS",
-    "ForwardPlan",
-    "LinkedNetwork",
-    "NetworkMarginals",
-    "NetworkSample",
-    "forward_marginals",
-    "marginals_of",
-    "network_sample",
-]
-
 Inside = npt.NDArray[np.int32]
 
 LANES = _native.NETWORK_LANES

@@ -31,17 +31,6 @@ from anonymatch.running import Cancelled, Execution, byte_of_work
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = [
-    "LinkLoops",
-    "MixEvents",
-    "MixRates",
-    "NetworkSteps",
-    "mix_events",
-    "network_evidence",
-    "network_steps",
-    "steps_cost",
-]
-
 _SWEEPS = 3  # over all mixes, forwards and backwards; more change probabilities by less than 0.03
 _STEP = 4096  # events between two looks at whether to stop
 _SECONDS = 3e-6  # of an event of a mix with the rows of its matrix, measured

@@ -39,8 +39,6 @@ from anonymatch.counting.measures import LOST, Range, UserFigures, in_order, shr
 from anonymatch.graph import Graph
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, Budget, Execution, replica_mean
 
-__all__ = ["BandEstimate", "WideBand", "estimate_band", "one_peak"]
-
 _LN2 = math.log(2.0)
 
 # Seconds of a row's entry in a step of the scaling, and of a proposal in one replica, measured:

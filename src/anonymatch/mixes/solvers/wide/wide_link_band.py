@@ -12,8 +12,6 @@ from anonymatch.base.errors import InputError
 from anonymatch.graph import Graph
 from anonymatch.mixes.solvers.wide.wide_band import one_peak
 
-__all__ = ["LinkBand", "unexplained_links"]
-
 _LN2 = math.log(2.0)
 _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead

@@ -1,1 +1,0 @@
-"""One exponential mix with losses and cover."""

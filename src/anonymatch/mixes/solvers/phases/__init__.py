@@ -1,1 +1,0 @@
-"""Several hops of which only the ends are observed."""

@@ -1,1 +1,0 @@
-"""Logs drawn at random."""
