@@ -30,7 +30,9 @@ from anonymatch.counting.measures import (
 from anonymatch.graph import Graph, check_memory, require_matching
 from anonymatch.mixes import (
     LinkFigures,
+    MessageObservation,
     NetworkJoint,
+    NetworkObservation,
     Observation,
     Passage,
     passage_asked,
@@ -39,6 +41,7 @@ from anonymatch.mixes import (
     passage_graph,
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
+from anonymatch.tables import TableObservation
 
 if TYPE_CHECKING:
     from anonymatch.tables import Links
@@ -151,14 +154,14 @@ class Answers:
 
 def answer(observation: Observation, resources: Resources) -> Answers:
     """Count, probabilities and figures, exact where the budget and the times of a log allow."""
-    if observation.rounding is None:
+    if not isinstance(observation, MessageObservation) or not observation.rounded:
         return _answer(observation, resources)
     shared = replace(resources, budget=_share_of(resources.budget, _DRAWS + 1))
     answers = _answer(observation, shared)
     return _widened(answers, observation, _with_drawn_times(observation, shared))
 
 
-def _with_drawn_times(observation: Observation, resources: Resources) -> list[Answers]:
+def _with_drawn_times(observation: MessageObservation, resources: Resources) -> list[Answers]:
     """The same log with times drawn at random within the step to which they are rounded.
 
     A departure does not come before the arrival of the same rank, if that holds for rounded times:
@@ -193,7 +196,7 @@ def _with_drawn_times(observation: Observation, resources: Resources) -> list[An
     return drawn
 
 
-def _widened(answers: Answers, observation: Observation, drawn: list[Answers]) -> Answers:
+def _widened(answers: Answers, observation: MessageObservation, drawn: list[Answers]) -> Answers:
     """Intervals that hold the figures with drawn times too.
 
     Without these, an attacker with exact times may know everything. Figures of messages in that
@@ -290,13 +293,13 @@ def _hull(own: Interval, drawn: list[Interval]) -> Interval:
 
 def _answer(observation: Observation, resources: Resources) -> Answers:
     """The same for the order of messages in and out as it is."""
-    if observation.network is not None:
+    if isinstance(observation, NetworkObservation):
         from anonymatch.audits.networks import network_answers
 
         return network_answers(observation, resources)
-    if observation.passage is not None:
+    if isinstance(observation, MessageObservation) and observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
-    if observation.release is not None:
+    if isinstance(observation, TableObservation):
         from anonymatch.audits.released import release_answers
 
         return release_answers(observation, resources)
@@ -304,10 +307,11 @@ def _answer(observation: Observation, resources: Resources) -> Answers:
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(observation.graph, observation, resources, timed=observation.timed)
+    timed = isinstance(observation, MessageObservation) and observation.timed
+    return _of_graph(observation.graph, observation, resources, timed=timed)
 
 
-def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:
+def _of_passage(observation: MessageObservation, passage: Passage, resources: Resources) -> Answers:
     if passage.conditions is not None and not closes(passage):
         try:
             return _by_links(observation, passage, resources)
@@ -371,7 +375,7 @@ def closes(passage: Passage) -> bool:
     return bool((inside > np.arange(len(inside))).all())
 
 
-def _by_links(observation: Observation, passage: Passage, resources: Resources) -> Answers:
+def _by_links(observation: MessageObservation, passage: Passage, resources: Resources) -> Answers:
     """A passage by the chain over what is inside. No matchings are counted: they are not alike."""
     solved = passed(
         passage,
@@ -498,7 +502,7 @@ def _of_graph(
 ) -> Answers:
     """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
-    lost, edge, truth = observation.lost, observation.edge, observation.truth
+    lost, edge, truth = observation.lost, _edge(observation), observation.truth
     band = mixes.WideBand.of(graph, lost) if timed else None
     if band is not None and band.hopeless(resources.budget.seconds):
         return _of_wide_band(band, graph, observation, resources)
@@ -553,6 +557,11 @@ def _of_graph(
     )
 
 
+def _edge(observation: Observation) -> npt.NDArray[np.bool_] | None:
+    """Messages near an end of the log; None of other problems."""
+    return observation.edge if isinstance(observation, MessageObservation) else None
+
+
 def _edges_at(
     graph: Graph, probabilities: Posterior, truth: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
@@ -594,7 +603,7 @@ def _of_wide_links(
     band: mixes.LinkBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """The same with losses or cover on the way, by a chain over explanations."""
-    lost, edge = observation.lost, observation.edge
+    lost, edge = observation.lost, _edge(observation)
     estimate = mixes.estimate_links(
         band,
         budget=resources.budget,
@@ -682,7 +691,7 @@ def _of_wide_band(
     band: mixes.WideBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """A log in which messages fit too many others for exact counts, by a chain of swaps."""
-    lost, edge = observation.lost, observation.edge
+    lost, edge = observation.lost, _edge(observation)
     estimate = mixes.estimate_band(
         band,
         graph,

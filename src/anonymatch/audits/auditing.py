@@ -20,7 +20,14 @@ from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.graph import Graph
-from anonymatch.mixes import FLOWS, MESSAGES, MixAudit, NetworkAudit, Observation
+from anonymatch.mixes import (
+    MessageObservation,
+    MixAudit,
+    NetworkAudit,
+    NetworkObservation,
+    Observation,
+)
+from anonymatch.rings import RingObservation
 from anonymatch.running import (
     Budget,
     Progress,
@@ -28,6 +35,7 @@ from anonymatch.running import (
     check_executor,
     tells_misfits,
 )
+from anonymatch.tables import TableObservation
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
@@ -183,7 +191,6 @@ class _Common(TypedDict):
     """Fields that audits of all problems have."""
 
     name: str
-    observation: Observation
     answers: Answers
     threshold: float
     threshold_given: bool
@@ -207,7 +214,6 @@ def _audited(observation: Observation, name: str, terms: AuditTerms, resources: 
         said = verdict(answers.users, joint_bits(answers), named, nouns)
         return {
             "name": name,
-            "observation": observation,
             "answers": answers,
             "threshold": terms.threshold,
             "threshold_given": terms.threshold_given,
@@ -224,45 +230,45 @@ def _audited(observation: Observation, name: str, terms: AuditTerms, resources: 
             "seconds": time.perf_counter() - terms.began,
         }
 
-    if answers.table is not None:
+    if isinstance(observation, TableObservation):
         from anonymatch.tables import TableAudit, findings
 
-        return TableAudit(findings=findings(answers.table), **common())
+        assert answers.table is not None
+        return TableAudit(observation=observation, findings=findings(answers.table), **common())
     scored = score(observation, answers)
-    if observation.network is not None:
+    if isinstance(observation, NetworkObservation):
         senders = people(observation, answers)
-        return NetworkAudit(people=senders, score=scored, **common(scored, *people_notes(senders)))
+        return NetworkAudit(
+            observation=observation,
+            people=senders,
+            score=scored,
+            **common(scored, *people_notes(senders)),
+        )
     exposed = campaign(observation, answers, terms.steps, resources)
-    if observation.rings is not None:
+    if isinstance(observation, RingObservation):
         from anonymatch.rings import RingAudit
 
         figures = ring_figures(observation, answers)
         notes = ring_notes(observation, figures)
-        return RingAudit(rings=figures, score=scored, campaign=exposed, **common(scored, *notes))
-    if not _has_messages(observation):
-        return GraphAudit(score=scored, campaign=exposed, **common(scored))
+        return RingAudit(
+            observation=observation,
+            rings=figures,
+            score=scored,
+            campaign=exposed,
+            **common(scored, *notes),
+        )
+    if not isinstance(observation, MessageObservation):
+        return GraphAudit(observation=observation, score=scored, campaign=exposed, **common(scored))
     senders = people(observation, answers)
     of_people = people_bits(observation, resources)
     return MixAudit(
+        observation=observation,
         people=senders,
         people_bits=of_people,
         score=scored,
         campaign=exposed,
         **common(scored, *people_notes(senders)),
     )
-
-
-def _has_messages(observation: Observation) -> bool:
-    known = (
-        observation.passage,
-        observation.senders,
-        observation.receivers,
-        observation.arrivals,
-        observation.mean_delay,
-        observation.cover,
-    )
-    words = observation.nouns in (MESSAGES, FLOWS)
-    return words or observation.lost > 0 or any(one is not None for one in known)
 
 
 def _observation(
@@ -302,7 +308,7 @@ def _disclosure(
 def _looked_at(observation: Observation, answers: Answers) -> Observation:
     """The observation with what it knows of those users only that were looked at."""
     chosen = answers.chosen
-    if chosen is None:
+    if chosen is None or not isinstance(observation, MessageObservation):
         return observation
     senders = observation.senders
     truth, edge, gone = observation.truth, observation.edge, observation.gone

@@ -15,7 +15,7 @@ from anonymatch.audits.result import Audit
 from anonymatch.base.errors import BudgetError
 from anonymatch.counting.measures import system
 from anonymatch.graph import Graph, structure
-from anonymatch.mixes import Observation, Passage, exponential_mix_inside, stay_of
+from anonymatch.mixes import Observation, Passage, exponential_mix_inside, passage_of, stay_of
 from anonymatch.running import Budget
 from anonymatch.theory import attacks
 
@@ -44,8 +44,9 @@ def campaign(
     reason = _not_followed(observation, answers)
     if reason:
         return Campaign(reason=reason)
-    if observation.passage is not None:
-        return _through_passage(observation.passage, observation.truth, steps, resources.seed)
+    passage = passage_of(observation)
+    if passage is not None:
+        return _through_passage(passage, observation.truth, steps, resources.seed)
     assert observation.graph is not None
     return _through_graph(observation.graph, observation.truth, answers, steps, resources)
 
@@ -78,10 +79,9 @@ def campaign_on(
     reason = _not_followed(observation, answers)
     if reason or not among.any():
         return Campaign(reason=reason or "nobody may be exposed")
-    if observation.passage is not None:
-        return _through_passage(
-            observation.passage, observation.truth, steps, audit.seed, among=among
-        )
+    passage = passage_of(observation)
+    if passage is not None:
+        return _through_passage(passage, observation.truth, steps, audit.seed, among=among)
     assert observation.graph is not None
     unknown = np.flatnonzero(among & (answers.users.renyi2.value > 0))
     targets = [answers.users.users[i] for i in unknown.tolist()]

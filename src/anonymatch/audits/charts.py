@@ -21,7 +21,7 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, seconds
 from anonymatch.base.text import did_you_mean
 from anonymatch.counting.measures import Range, averages
-from anonymatch.mixes import MessageAudit, MixAudit
+from anonymatch.mixes import MessageAudit, MessageObservation, MixAudit, network_of, passage_of
 from anonymatch.reporting.charts import (
     CELLS,
     AnyChart,
@@ -108,11 +108,14 @@ def audit_charts(audit: Audit) -> dict[str, Callable[[], AnyChart]]:
 def load_of(audit: Audit) -> Inside | None:
     """How many are inside over time: expected where losses or cover are open; None of no log."""
     observation, links = audit.observation, audit.answers.links
+    if not isinstance(observation, MessageObservation):
+        return None
     came, left = observation.arrivals, observation.departures
     if came is None or left is None:
         return None
-    if observation.network is not None:  # with those that are cover, looked at or not
-        return inside_over_time(observation.network.came, left)
+    network = network_of(observation)
+    if network is not None:  # with those that are cover, looked at or not
+        return inside_over_time(network.came, left)
     if links is not None:
         return inside_over_time(came, left, 1.0 - links.lost, links.real)
     if observation.graph is None or (not observation.lost and len(came) == len(left)):
@@ -236,7 +239,7 @@ def _probability(audit: Audit) -> AnyChart:
 
 
 def _delay(audit: Audit) -> AnyChart:
-    observation = audit.observation
+    observation = _messages(audit)
     delays = observation.true_delays
     assert delays is not None
     assert observation.truth is not None
@@ -257,8 +260,13 @@ def _delay(audit: Audit) -> AnyChart:
     )
 
 
+def _messages(audit: Audit) -> MessageObservation:
+    assert isinstance(audit, MessageAudit)
+    return audit.observation
+
+
 def _time(audit: Audit) -> AnyChart:
-    users, observation = audit.answers.users, audit.observation
+    users, observation = audit.answers.users, _messages(audit)
     assert observation.arrivals is not None
     came = _since(audit)
     ends = stretch_ends(came[users.counted])
@@ -282,10 +290,10 @@ def _time(audit: Audit) -> AnyChart:
 
 def _since(audit: Audit) -> Floats:
     """Seconds from the first event of the log to each user's arrival."""
-    observation = audit.observation
+    observation = _messages(audit)
     assert observation.arrivals is not None
     assert observation.departures is not None
-    network = observation.network
+    network = network_of(observation)
     came = observation.arrivals if network is None else network.came
     events = (came, observation.departures)
     first = min(float(times.min()) for times in events if len(times))
@@ -314,7 +322,7 @@ def _timed(name: str, figures: list[Interval | None]) -> TimedLine:
 
 
 def _matrix(audit: Audit) -> AnyChart:
-    observation, graph = audit.observation, audit.observation.graph
+    observation, graph = _messages(audit), audit.observation.graph
     assert graph is not None
     assert observation.arrivals is not None
     assert observation.departures is not None
@@ -348,7 +356,7 @@ def _matrix(audit: Audit) -> AnyChart:
 
 def _pairs(audit: Audit) -> Iterator[tuple[Indices, Indices]]:
     """Users and behaviours that fit, without places for lost users, in pieces."""
-    graph, departures = audit.observation.graph, audit.observation.departures
+    graph, departures = audit.observation.graph, _messages(audit).departures
     assert graph is not None
     assert departures is not None
     rows, columns = graph.rows(), graph.indices
@@ -441,14 +449,14 @@ def _nobody(audit: Audit) -> str:
 
 
 def _no_truth(audit: Audit) -> str:
-    delays = audit.observation.true_delays
+    delays = audit.observation.true_delays if isinstance(audit, MessageAudit) else None
     if delays is None:
         return "the log knows no delays"
     return "" if len(delays) else "of no message the truth is known"
 
 
 def _no_times(audit: Audit) -> str:
-    if audit.observation.arrivals is None:
+    if not isinstance(audit, MessageAudit) or audit.observation.arrivals is None:
         return "its source has no times"
     return _nobody(audit)
 
@@ -457,7 +465,7 @@ def _no_matrix(audit: Audit) -> str:
     observation = audit.observation
     if observation.graph is None:
         return "whoever is inside fits what leaves, so that no graph is made; see 'time'"
-    if observation.arrivals is None:
+    if not isinstance(observation, MessageObservation) or observation.arrivals is None:
         return "its source has no times"
     return "" if observation.graph.n_edges and len(observation.arrivals) else "nothing fits"
 
@@ -493,7 +501,7 @@ def _no_rounds(audit: Audit, name: str) -> str:
 def _no_designs(audit: Audit) -> str:
     if isinstance(audit, ExposedAudit) and has_designs(audit.observation, audit.answers):
         return ""
-    if audit.observation.passage is not None:
+    if passage_of(audit.observation) is not None:
         return "whoever came before is a candidate, and what is paid is delay; see 'latency'"
     words = audit.observation.nouns
     return f"designs are for as many {words.behaviours} as {words.users}, none of them lost"

@@ -19,7 +19,7 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent, span
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import quoted
-from anonymatch.mixes import MESSAGES, MixCost, Nouns
+from anonymatch.mixes import MESSAGES, MessageAudit, MixCost, Nouns
 
 if TYPE_CHECKING:
     from anonymatch.reporting.charts import AnyChart
@@ -275,7 +275,9 @@ def _row(
 
 def _errors(figure: AuditFigure, audits: Sequence[Audit]) -> tuple[float, ...]:
     """Standard errors from the traffic; 0 if all audits are of the same traffic."""
-    arrivals = [audit.observation.arrivals for audit in audits]
+    arrivals = [
+        audit.observation.arrivals if isinstance(audit, MessageAudit) else None for audit in audits
+    ]
     first = arrivals[0]
     same = first is not None and all(
         other is not None and np.array_equal(first, other) for other in arrivals[1:]

@@ -26,9 +26,9 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import shown
 from anonymatch.counting.measures import averages
-from anonymatch.mixes import MessageAudit, MixAudit, Nouns, Observation
+from anonymatch.mixes import MessageAudit, MixAudit, Nouns, Observation, network_of, passage_of
 from anonymatch.rings import RingAudit
-from anonymatch.tables import NOTION_KINDS, NotionKind, TableAudit
+from anonymatch.tables import NOTION_KINDS, NotionKind, TableAudit, TableObservation
 
 __all__ = [
     "FIGURES",
@@ -265,13 +265,13 @@ def _fitting(observation: Observation) -> Ints | None:
     Through a mix in which messages wait for any time all that came earlier fit. Of a mix that
     flushes, losses hide for which flush a message was there.
     """
-    graph, passage = observation.graph, observation.passage
+    graph, passage = observation.graph, passage_of(observation)
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
-    if observation.release is not None:
+    if isinstance(observation, TableObservation):
         return None if observation.lost else observation.release.people_that_fit
     assert passage is not None
-    if observation.network is not None:
+    if network_of(observation) is not None:
         return None
     flushes = passage.law is not None and passage.law.flush is not None
     if flushes or not len(passage.departures):
@@ -336,15 +336,20 @@ def _fewest_allowed(audit: Audit) -> Interval | None:
 
 
 def _fewest_receivers(audit: Audit) -> Interval | None:
-    fewest = fewest_receivers(audit.observation, audit.answers) if audit.n_counted else None
-    if fewest is None or audit.observation.rounding is None:
+    users = audit.answers.users
+    if not audit.n_counted:
+        return None
+    if not isinstance(audit, MessageAudit):  # each behaviour has a receiver of its own
+        return averages.smallest(users, users.effective)
+    fewest = fewest_receivers(audit.observation, audit.answers)
+    if not audit.observation.rounded:
         return fewest
     return Interval(fewest.value, min(fewest.low, 1.0), fewest.high)
 
 
 def _candidates(audit: Audit, fewest: float) -> Interval:
     """The fewest candidates; with finer times than those of a log that are rounded, maybe one."""
-    least = fewest if audit.observation.rounding is None else min(fewest, 1.0)
+    least = fewest if not audit.observation.rounded else min(fewest, 1.0)
     return Interval(fewest, least, fewest)
 
 
@@ -352,7 +357,7 @@ def _identified(audit: Audit) -> FigureText:
     number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
     if audit.answers.chosen is not None:
         number += " looked at"
-    if audit.observation.rounding is not None:
+    if audit.observation.rounded:
         return FigureText(number, "estimated; exact times may identify more", span=number)
     return FigureText(number, "exact", span=number)
 
@@ -873,7 +878,7 @@ def confidence_of(audit: Audit, figure: AuditFigure) -> float:
     >>> confidence_of(am.audit(am.complete(4)), FIGURES["entropy"])
     1.0
     """
-    if audit.observation.rounding is not None and figure.group != "cost":
+    if audit.observation.rounded and figure.group != "cost":
         return audit.confidence  # all of them depend on an order that is unknown
     graph, posterior = audit.observation.graph, audit.answers.probabilities
     if figure.rests_on == "count":

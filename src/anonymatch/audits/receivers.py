@@ -12,7 +12,7 @@ from anonymatch.audits.answers import Answers
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Posterior
 from anonymatch.counting.measures import Range, averages, entropy_terms
-from anonymatch.mixes import LinkFigures, Observation, Passage, exponential_mix_inside
+from anonymatch.mixes import LinkFigures, MessageObservation, Passage, exponential_mix_inside
 
 __all__ = ["fewest_receivers"]
 
@@ -23,7 +23,7 @@ _PEAK = 1 / math.e  # where -p log2 p is largest
 _TINY = 1e-200  # a scale that is not let further down
 
 
-def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
+def fewest_receivers(observation: MessageObservation, answers: Answers) -> Interval:
     """As many equally likely receivers as the user hides among who hides among the fewest.
 
     Probabilities of messages out are added up over their receiver; to be lost is one more of them.
@@ -32,7 +32,8 @@ def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
     Examples
     --------
     >>> import anonymatch as am
-    >>> observation = Observation(graph=am.complete(4), source="", receivers=("x", "x", "y", "y"))
+    >>> to = ("x", "x", "y", "y")
+    >>> observation = MessageObservation(graph=am.complete(4), source="", receivers=to)
     >>> round(fewest_receivers(observation, am.audit(observation).answers).value, 9)
     2.0
     """

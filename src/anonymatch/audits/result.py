@@ -126,7 +126,8 @@ class Audit(Summarised):
 
     @property
     def n_behaviours(self) -> int:
-        return len(self.answers.users.behaviours)
+        slots = self.observation.lost if self.observation.graph is not None else 0
+        return len(self.answers.users.behaviours) - slots
 
     @property
     def count(self) -> Count:
@@ -204,7 +205,7 @@ class Audit(Summarised):
         users = self.answers.users
         if users.weights is None:
             share = self.identified / max(self.n_counted, 1)
-            if self.observation.rounding is None:
+            if not self.observation.rounded:
                 return Interval(share, share, share)
             sure = users.surest.high[users.counted] >= 1.0 - _WHOLE  # for some order of the rows
             return Interval(share, share, max(share, float(sure.sum()) / max(self.n_counted, 1)))

@@ -12,8 +12,8 @@ from anonymatch.audits.answers import Answers
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import several
 from anonymatch.graph import Graph, chain_reaction, structure
-from anonymatch.mixes import RINGS, Observation
-from anonymatch.rings import RingSet
+from anonymatch.mixes import RINGS
+from anonymatch.rings import RingObservation, RingSet
 
 __all__ = ["CertainSpend", "RingFigures", "RingPeriod", "ring_figures", "ring_notes"]
 
@@ -116,11 +116,9 @@ class RingFigures:
         return (len(self.certain) - self.single) / hidden if hidden else None
 
 
-def ring_figures(observation: Observation, answers: Answers) -> RingFigures:
+def ring_figures(observation: RingObservation, answers: Answers) -> RingFigures:
     """Certain spends, figures over time and merged outputs of an observation of rings."""
     rings, graph = observation.rings, observation.graph
-    assert rings is not None
-    assert graph is not None
     told, steps = chain_reaction(graph)
     spent, alone = _alone(graph)
     chain, closed = told >= 0, alone & (told < 0)
@@ -146,12 +144,11 @@ def ring_figures(observation: Observation, answers: Answers) -> RingFigures:
     )
 
 
-def ring_notes(observation: Observation, figures: RingFigures) -> tuple[str, ...]:
+def ring_notes(observation: RingObservation, figures: RingFigures) -> tuple[str, ...]:
     """What a reader must know of rings."""
-    assert observation.rings is not None
     notes = []
     if observation.rings.weighted:
-        alike = observation.graph is not None and not observation.graph.weighted
+        alike = not observation.graph.weighted
         how = "all the same" if alike else "differently"
         notes.append(f"Members weigh {how}: {observation.rings.weighted}.")
     if figures.merged:

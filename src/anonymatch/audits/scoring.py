@@ -12,7 +12,7 @@ from anonymatch.audits.answers import Answers
 from anonymatch.audits.parts import Bin, Score
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures import LOST, UserFigures, averages
-from anonymatch.mixes import Observation, two_outcomes
+from anonymatch.mixes import MessageObservation, Observation, passage_of, two_outcomes
 
 __all__ = ["score"]
 
@@ -62,7 +62,8 @@ def _right(observation: Observation, answers: Answers, truth: Ints) -> Floats:
     Messages that leave a mix at the same time are equally likely by every law. A guess is one of
     them, and which one must not depend on the order of rows in the file.
     """
-    guess, departures = answers.users.guess, observation.departures
+    guess = answers.users.guess
+    departures = observation.departures if isinstance(observation, MessageObservation) else None
     right = np.where(truth == guess, 1.0, 0.0)
     if departures is None or answers.network is not None:
         return right
@@ -175,8 +176,9 @@ def _completed(observation: Observation, answers: Answers) -> npt.NDArray[np.int
     """
     truth = observation.truth
     assert truth is not None
-    if observation.gone is not None:
-        truth = np.where(observation.gone, LOST, truth)
+    gone = observation.gone if isinstance(observation, MessageObservation) else None
+    if gone is not None:
+        truth = np.where(gone, LOST, truth)
     if answers.network is not None:
         complete = False  # who has no exit is inside, and its guess is judged by nothing
     elif answers.links is None:
@@ -213,12 +215,8 @@ def _impossible(observation: Observation, answers: Answers) -> Bools:
     if answers.network is not None:
         assert answers.true_exit is not None
         impossible[known] = answers.true_exit[known] <= 0.0
-    elif observation.passage is not None:
-        came, left = (
-            observation.passage.arrivals[known],
-            observation.passage.departures[truth[known]],
-        )
-        impossible[known] = left < came
+    elif (passage := passage_of(observation)) is not None:
+        impossible[known] = passage.departures[truth[known]] < passage.arrivals[known]
     else:
         graph = observation.graph
         assert graph is not None

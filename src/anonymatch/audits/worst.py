@@ -12,7 +12,7 @@ from anonymatch.audits.parts import Worst
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
 from anonymatch.counting.measures import LOST, Range, UserFigures
-from anonymatch.mixes import Network, Observation
+from anonymatch.mixes import Network, Observation, network_of
 from anonymatch.tables import Links
 
 __all__ = ["worst"]
@@ -34,8 +34,9 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     order = counted[_first(most, -probability.round(12), size.round(9))]
     # Whoever is not counted may be forced too, and comes first in the order of the graph.
     forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
-    if observation.network is not None:
-        reasons = _network_reasons(observation.network, answers, order)
+    network = network_of(observation)
+    if network is not None:
+        reasons = _network_reasons(network, answers, order)
     elif answers.table is not None:
         reasons = _release_reasons(answers.table, answers.users, order)
     else:

@@ -18,9 +18,17 @@ from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
 from anonymatch.cli.options import Options, above_zero, from_zero, per_mix, whole
 from anonymatch.graph import Graph
-from anonymatch.mixes import Observation, ReadOptions, help_text, open_observation, passage_graph
+from anonymatch.mixes import (
+    NetworkObservation,
+    Observation,
+    ReadOptions,
+    help_text,
+    open_observation,
+    passage_graph,
+    passage_of,
+)
 from anonymatch.running import Budget
-from anonymatch.tables import Release
+from anonymatch.tables import Release, TableObservation
 
 __all__ = ["FileOptions", "FilesOptions", "TableOptions", "about", "graph_of", "making", "observe"]
 
@@ -217,9 +225,10 @@ def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
     if observation.graph is not None:
         return observation.graph
-    if observation.release is not None:
+    if isinstance(observation, TableObservation):
         raise InputError("the tables are too large to be written as a graph; audit them")
-    assert observation.passage is not None
-    if observation.network is not None:
+    if isinstance(observation, NetworkObservation):
         raise InputError("a network of mixes is no single graph; audit it")
-    return passage_graph(observation.passage, budget=making(options))
+    passage = passage_of(observation)
+    assert passage is not None
+    return passage_graph(passage, budget=making(options))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from anonymatch.audits import Answers, UsedRates
     from anonymatch.disclosure import Disclosure
-    from anonymatch.mixes.logs.observation import Observation
+    from anonymatch.mixes.logs.observation import MessageObservation, NetworkObservation
     from anonymatch.mixes.solvers.links import LinkFigures
 
 __all__ = ["MessageAudit", "MixAudit", "MixCost", "NetworkAudit"]
@@ -86,6 +86,7 @@ class MessageAudit(ScoredAudit):
         One row per sender, if somebody sent or received several messages.
     """
 
+    observation: MessageObservation
     people: pl.DataFrame | None = field(default=None, repr=False)
 
     columns: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -108,12 +109,6 @@ class MessageAudit(ScoredAudit):
     @property
     def n_departures(self) -> int:
         return self.n_behaviours
-
-    @property
-    def n_behaviours(self) -> int:
-        """Departures; slots for lost messages are none of them."""
-        slots = self.observation.lost if self.observation.graph is not None else 0
-        return len(self.answers.users.behaviours) - slots
 
     @cached_property
     def cost(self) -> MixCost:
@@ -281,17 +276,15 @@ class NetworkAudit(MessageAudit):
     ('sees every link', 4, ['sender', 'departure'])
     """
 
+    observation: NetworkObservation
+
     @property
     def mixes(self) -> tuple[str, ...]:
-        network = self.observation.network
-        assert network is not None
-        return network.mixes
+        return self.observation.network.mixes
 
     @property
     def corrupt(self) -> tuple[str, ...]:
-        network = self.observation.network
-        assert network is not None
-        return network.corrupt
+        return self.observation.network.corrupt
 
     @property
     def _ceiling(self) -> float | None:
@@ -299,7 +292,7 @@ class NetworkAudit(MessageAudit):
         return None if network is None else network.ceiling
 
 
-def _cover(observation: Observation, answers: Answers) -> float | None:
+def _cover(observation: MessageObservation, answers: Answers) -> float | None:
     """Share of dummies among the departures: as the log flags them, else as expected."""
     if observation.cover is not None or observation.passage is None:
         return observation.cover
@@ -308,7 +301,7 @@ def _cover(observation: Observation, answers: Answers) -> float | None:
     return round(float(answers.links.cover.mean()), 12)
 
 
-def _links_ceiling(observation: Observation, links: LinkFigures) -> float | None:
+def _links_ceiling(observation: MessageObservation, links: LinkFigures) -> float | None:
     """The ceiling with losses and cover; None if their probabilities are estimates.
 
     It is g(M), where M is the mean number of departures that the attacker sees while a message is

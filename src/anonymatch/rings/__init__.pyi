@@ -4,6 +4,9 @@ from anonymatch.rings.audit import (
     RingAudit as RingAudit,
     audit_rings as audit_rings,
 )
+from anonymatch.rings.observation import (
+    RingObservation as RingObservation,
+)
 from anonymatch.rings.ring_files import (
     has_ring_columns as has_ring_columns,
     has_ring_names as has_ring_names,

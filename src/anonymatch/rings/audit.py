@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymatch.audits import ExposedAudit, RingFigures
+from anonymatch.rings.observation import RingObservation
 from anonymatch.running import Budget, Progress, tells_misfits
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class RingAudit(ExposedAudit):
     ('input', 'output')
     """
 
+    observation: RingObservation
     rings: RingFigures = field(repr=False)
 
     columns: ClassVar[Mapping[str, str]] = MappingProxyType(

@@ -40,7 +40,8 @@ from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Piece, quoted, several
 from anonymatch.graph import Edges, Graph, Names, reading
-from anonymatch.mixes import RINGS, Observation, SourceFormat, is_relays
+from anonymatch.mixes import SourceFormat, is_relays
+from anonymatch.rings.observation import RingObservation
 from anonymatch.rings.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, log_escaped, merges
 from anonymatch.tabular import as_name, as_object, load_json
 
@@ -90,7 +91,7 @@ def read_rings(
     decoys: str | None = None,
     spends: str | None = None,
     merging: float | None = None,
-) -> Observation:
+) -> RingObservation:
     r"""The graph of inputs and their candidate outputs.
 
     Parameters
@@ -442,7 +443,7 @@ def _optional_numbers(column: pl.Series) -> list[float | None]:
 # ---- what follows
 
 
-def _observation(file: _File) -> Observation:
+def _observation(file: _File) -> RingObservation:
     rings = list(file.rings.values())
     outputs: dict[str, int] = {}
     for member in chain.from_iterable(ring.members for ring in rings):
@@ -468,10 +469,9 @@ def _observation(file: _File) -> Observation:
             f"{several(later, 'member')} came later than a ring that may spend it; check the "
             f"{file.unit}s."
         )
-    return Observation(
+    return RingObservation(
         graph=graph,
         source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",
-        nouns=RINGS,
         truth=_truth(file, outputs),
         notes=tuple(notes),
         rings=RingSet(
@@ -658,7 +658,7 @@ def _log_ratio(
 
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
-) -> Observation:
+) -> RingObservation:
     return read_rings(path, decoys=options.decoys, spends=options.spends, merging=options.merging)
 
 

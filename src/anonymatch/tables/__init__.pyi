@@ -33,6 +33,9 @@ from anonymatch.tables.notions import (
     Notion as Notion,
     class_notions as class_notions,
 )
+from anonymatch.tables.observation import (
+    TableObservation as TableObservation,
+)
 from anonymatch.tables.reading.release import (
     ColumnCells as ColumnCells,
     Release as Release,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymatch.audits import Audit
 from anonymatch.running import Budget, Progress, tells_misfits
+from anonymatch.tables.observation import TableObservation
 from anonymatch.tables.table_findings import TableFindings
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class TableAudit(Audit):
     ('person', 'row')
     """
 
+    observation: TableObservation
     findings: TableFindings = field(repr=False)
 
     columns: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -71,6 +73,10 @@ class TableAudit(Audit):
     @property
     def n_rows(self) -> int:
         return self.n_behaviours
+
+    @property
+    def n_behaviours(self) -> int:
+        return self.observation.release.n_rows
 
     @property
     def unreleased(self) -> int:

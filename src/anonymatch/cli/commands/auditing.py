@@ -20,7 +20,7 @@ from anonymatch.cli.options import Options, command, option, size, whole
 from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 from anonymatch.mixes import has_rounds
 from anonymatch.running import Progress
-from anonymatch.tables import Release
+from anonymatch.tables import Release, TableObservation
 
 __all__: list[str] = []
 
@@ -114,11 +114,10 @@ def audit(
     reading.check(1)
     first = None if options.json else _FirstFigures(file)
     observation = observe(file, options, reading, early=first)
-    if first is not None and observation.release is not None:
+    of_table = isinstance(observation, TableObservation)
+    if first is not None and isinstance(observation, TableObservation):
         first.if_long(observation.release)
-    if observation.release is not None and any(
-        text.replace(" ", "").startswith("k=") for text in fail_under or ()
-    ):
+    if of_table and any(text.replace(" ", "").startswith("k=") for text in fail_under or ()):
         raise am.InputError(
             "of a released table k has several meanings: say k-anonymity=N, or global (1,k)=N"
         )

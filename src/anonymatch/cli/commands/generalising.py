@@ -32,7 +32,6 @@ def improve_table(
             f"reading {file.name}", lambda _: read_released(original, file, **given)
         )
         release = observation.release
-        assert release is not None
         found = watch(
             "improving",
             lambda _: generalise(release, wanted, suppress=suppress, budget=options.effort()),

@@ -21,7 +21,7 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.text import Message
 from anonymatch.cli.screens.rings import ring_lines
 from anonymatch.cli.words import option
-from anonymatch.mixes import MessageAudit
+from anonymatch.mixes import MessageAudit, network_of, passage_of
 from anonymatch.reporting import terminal
 from anonymatch.rings import RingAudit
 
@@ -125,7 +125,7 @@ def _size(audit: am.Audit) -> str:
 
 
 def _trust(audit: am.Audit) -> str:
-    network = audit.observation.network
+    network = network_of(audit.observation)
     rated = audit.answers.links is not None or (network is not None and network.rates is not None)
     if audit.confidence == 1.0 and rated:
         return "exact for these rates"
@@ -202,7 +202,7 @@ def _ways(count: am.Count) -> str:
 def _reached(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """What is reached of the bound, beside what other designs and mixes reach."""
     nouns, lines = audit.observation.nouns, []
-    if audit.observation.passage is None:
+    if passage_of(audit.observation) is None:
         text = figure.text(audit)
         reached = "" if text is None else f"; {text.span} of it is reached"
         meaning = f"joint bits per {nouns.user}, given the number of candidates of each{reached}"
@@ -245,7 +245,7 @@ def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
 
 def _candidates(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """Through a passage, everybody who came before is one."""
-    return _line(audit, figure) if audit.observation.passage is None else []
+    return _line(audit, figure) if passage_of(audit.observation) is None else []
 
 
 def _lost(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:

@@ -24,7 +24,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted, several
 from anonymatch.graph import Source, reading
 from anonymatch.mixes.formats.network_files import corrupt_names
-from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observation import NetworkObservation
 from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
 from anonymatch.tabular import find_column, numbers, read_text_table
 
@@ -51,7 +51,7 @@ def in_folder(folder: Path, name: str) -> Path:
     return packed if packed.is_file() and not (folder / name).exists() else folder / name
 
 
-def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> Observation:
+def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> NetworkObservation:
     """What an attacker sees on all links of a simulated network."""
     for name, value in options.of_log().items():
         if value and name not in _OF_LINKS:

@@ -32,7 +32,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law
-from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observation import NetworkObservation
 from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
 from anonymatch.mixes.networks.network_conditions import (
     LinkConditions,
@@ -84,7 +84,7 @@ def read_network(
     columns: Mapping[str, str] | Sequence[str] | None = None,
     cover_visible: bool = False,
     whole_log: bool = False,
-) -> Observation:
+) -> NetworkObservation:
     r"""What an attacker saw who watches every link of a network of mixes.
 
     Parameters
@@ -262,7 +262,7 @@ def _numbered(column: pl.Series) -> tuple[list[str], Ints]:
 
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
-) -> Observation:
+) -> NetworkObservation:
     del law, budget
     try:
         network_law(options.law)

@@ -120,7 +120,7 @@ def open_observation(
     if source.open is None:
         return _log(source, file, options, law, budget)
     if kind == "released":
-        observation = open_released(file, options, law, budget, early)
+        observation: Observation = open_released(file, options, law, budget, early)
     else:
         observation = source.open(file, options, law, budget)
     if options.source is None:

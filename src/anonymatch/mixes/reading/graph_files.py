@@ -11,6 +11,7 @@ from anonymatch.base.text import Argument
 from anonymatch.graph import FileNote, Graph
 from anonymatch.graph import read as read_edges
 from anonymatch.mixes.formats.relay_files import read_relays
+from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.reading.detect import holds_relays, holds_rings
 from anonymatch.rings import read_rings
 
@@ -66,7 +67,7 @@ def read(
     file = as_path(path)
     told = {"decoys": decoys, "spends": spends, "merging": merging}
     if holds_rings(file):
-        observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
+        observation: Observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
     else:
         relays = holds_relays(file)
         for name, value in told.items():

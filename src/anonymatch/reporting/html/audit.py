@@ -13,7 +13,7 @@ from anonymatch.audits import Audit, Gate, attacker_sentence
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.disclosure import rounds_report
 from anonymatch.graph import Graph
-from anonymatch.mixes import MixAudit
+from anonymatch.mixes import MixAudit, passage_of
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.drawings.matrices import density, heat, matrix
 from anonymatch.reporting.drawings.svg import LARGEST
@@ -139,7 +139,7 @@ def _lead(audit: Audit) -> str:
 
 
 def _n_out(audit: Audit) -> int:
-    passage = audit.observation.passage
+    passage = passage_of(audit.observation)
     return audit.n_behaviours if passage is None else len(passage.behaviours)
 
 

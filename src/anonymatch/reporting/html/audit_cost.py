@@ -6,7 +6,7 @@ import math
 
 from anonymatch.audits import FIGURES, Audit, ExposedAudit, FigureText, confidence_of, figure_text
 from anonymatch.base.numbers import amount, in_bits, percent
-from anonymatch.mixes import MessageAudit
+from anonymatch.mixes import MessageAudit, network_of, passage_of
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.html.document import Panel, Section, panel_section, with_hint
 from anonymatch.reporting.html.tables import Cell, HtmlTable
@@ -56,12 +56,12 @@ def cost_section(audit: Audit) -> Section:
 
 def _incomparable(audit: Audit) -> str:
     words = audit.observation.nouns
-    if audit.observation.network is not None:
+    if network_of(audit.observation) is not None:
         return (
             "Through a network of mixes whoever came before may be a candidate, however unlikely. "
             "What is paid is delay, so that no design of as many candidates is a fair comparison."
         )
-    if audit.observation.passage is not None:
+    if passage_of(audit.observation) is not None:
         return (
             "Through one exponential mix everybody who came before is a candidate, however "
             "unlikely. What is paid is delay, so that no design of as many candidates is a fair "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anonymatch.audits import Audit
+from anonymatch.mixes import MessageAudit
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.html.document import Panel, Section, panel_section, with_hint
 from anonymatch.reporting.html.user_table import unless_exact, users_sure
@@ -24,7 +25,7 @@ def time_section(audit: Audit) -> Section | None:
     ('time', 2)
     """
     words, panels = audit.observation.nouns, []
-    if "time" in audit.charts:
+    if "time" in audit.charts and isinstance(audit, MessageAudit):
         drawn = embedded(audit.chart("time"), "time")
         panels.append(Panel(drawn, with_hint(_over_time(audit), _ZOOM)))
     if "delay" in audit.charts:
@@ -38,7 +39,7 @@ def time_section(audit: Audit) -> Section | None:
     return panel_section("time", "Over time", panels) if panels else None
 
 
-def _over_time(audit: Audit) -> str:
+def _over_time(audit: MessageAudit) -> str:
     words = audit.observation.nouns
     near = f" {words.users.capitalize()} near an end of the log are not in the lines."
     ends = "" if audit.observation.edge is None else near

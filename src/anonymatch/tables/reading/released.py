@@ -26,8 +26,9 @@ from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names
-from anonymatch.mixes import PEOPLE, Observation, SourceFormat, lost_slot_names
+from anonymatch.mixes import SourceFormat, lost_slot_names
 from anonymatch.running import Budget
+from anonymatch.tables.observation import TableObservation
 from anonymatch.tables.reading.hierarchies import read_hierarchy
 from anonymatch.tables.reading.release import ColumnCells, Release, classes_of_rows, kinds_of_people
 from anonymatch.tables.reading.released_cells import ANY, fits, is_plain, spelling
@@ -69,7 +70,7 @@ def read_released(
     missing: Sequence[str] | str | None = None,
     budget: Budget | float | None = None,
     early: Callable[[Release], None] | None = None,
-) -> Observation:
+) -> TableObservation:
     r"""People of one table and rows of another.
 
     Every person is behind one row; where there are more people than rows, those left out of the
@@ -172,12 +173,11 @@ def read_released(
         work.expect(seconds, memory)
 
     release = of_classes(compared, *kinds_of_people(compared, check))
-    return Observation(
+    return TableObservation(
         graph=_graph(release) if release.n_edges + release.lost * release.n_people <= MOST_EDGES
         else None,
         release=release,
         source=f"released table of {several(rows.height, 'row')}",
-        nouns=PEOPLE,
         lost=release.lost,
         notes=(
             columns.in_words(),
@@ -468,7 +468,7 @@ def open_released(
     law: Law | None,
     budget: Budget | float | None,
     early: Callable[[Release], None] | None = None,
-) -> Observation:
+) -> TableObservation:
     """Read a released table as options say."""
     return read_released(
         require_original(path, options),
