@@ -586,7 +586,7 @@ def test_a_long_log_with_many_inside_is_refused_in_one_line() -> None:
 
 def test_rates_of_a_long_log_are_fitted_to_its_first_part() -> None:
     log = unflagged(synthesize("exponential:2", messages=20_000, loss=0.05, seed=2))
-    rates = am.audit(observe(log, "exponential:2"), budget=0.5).answers.rates
+    rates = am.audit(observe(log, "exponential:2"), budget=0.5).rates
     assert rates is not None
     assert rates.loss.rate == pytest.approx(0.05, abs=0.02)
     assert rates.loss.error is not None

@@ -6,6 +6,9 @@ from anonymatch.audits.alternatives import (
 )
 from anonymatch.audits.answers import (
     Answers as Answers,
+    NetworkAnswers as NetworkAnswers,
+    PassageAnswers as PassageAnswers,
+    links_of as links_of,
 )
 from anonymatch.audits.auditing import (
     audit as audit,

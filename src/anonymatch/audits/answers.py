@@ -46,7 +46,19 @@ from anonymatch.tables import TableObservation
 if TYPE_CHECKING:
     from anonymatch.tables import Links
 
-__all__ = ["Answers", "Resources", "answer", "closes", "entropy_of"]
+__all__ = [
+    "Answers",
+    "MessageAnswers",
+    "NetworkAnswers",
+    "PassageAnswers",
+    "Resources",
+    "TableAnswers",
+    "answer",
+    "chosen_of",
+    "closes",
+    "entropy_of",
+    "links_of",
+]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -100,24 +112,11 @@ class Answers:
         None for a passage, and unless all are known.
     confidence : float
         Probability that the intervals hold; 1.0 means proven.
-    links : LinkFigures or None
-        Of a passage with losses, cover or an end.
-    rates : UsedRates or None
-        Losses, cover and a beginning of a passage that this is for.
     notes : tuple of str
         What a reader must know about how this was answered; each a sentence.
-    network : NetworkJoint or None
-        Joint figures of a network of which every link is seen.
-    n_messages, n_packets : int or None
-        All messages, if `users` are only some of them; and what joint figures are about, if there
-        is cover beside messages.
-    chosen : array of int or None
-        Which messages `users` are, if not all were looked at.
     true_exit : array or None
         Probability of the true departure (behaviour) of each user, not divided by that of having
         departed. 0 where the log does not know it, NaN where the probability is not computed.
-    table : Links or None
-        Of a released table: who may have which rows, by classes.
     """
 
     count: Count
@@ -128,15 +127,8 @@ class Answers:
     edges: int
     probabilities: Posterior | None
     confidence: float
-    links: LinkFigures | None = None
-    rates: UsedRates | None = None
     notes: tuple[str, ...] = ()
-    network: NetworkJoint | None = None
-    n_messages: int | None = None
-    n_packets: int | None = None
-    chosen: npt.NDArray[np.int64] | None = None
     true_exit: npt.NDArray[np.float64] | None = None
-    table: Links | None = None
 
     def __repr__(self) -> str:
         return f"Answers({self.size} users, {self.count})"
@@ -144,12 +136,91 @@ class Answers:
     @property
     def size(self) -> int:
         """All messages, or other users."""
-        return len(self.users.users) if self.n_messages is None else self.n_messages
+        return len(self.users.users)
 
     @property
     def joint_size(self) -> int:
         """What joint figures are about: messages, or other users, and in a network cover too."""
-        return self.size if self.n_packets is None else self.n_packets
+        return self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MessageAnswers(Answers):
+    """Answers about messages, of which not all may have been looked at.
+
+    Attributes
+    ----------
+    n_messages : int
+        All messages, of which `users` may be some only.
+    chosen : array of int or None
+        Which messages `users` are, if not all were looked at.
+    """
+
+    n_messages: int
+    chosen: npt.NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        return self.n_messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PassageAnswers(MessageAnswers):
+    """Answers about messages through one mix that is followed by what is inside.
+
+    Attributes
+    ----------
+    links : LinkFigures or None
+        With losses, cover or an end of the log; None in closed form.
+    rates : UsedRates or None
+        Losses, cover and a beginning that this is for.
+    """
+
+    links: LinkFigures | None = None
+    rates: UsedRates | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NetworkAnswers(MessageAnswers):
+    """Answers about messages through a network of which every link is seen.
+
+    Attributes
+    ----------
+    network : NetworkJoint
+        Joint figures.
+    n_packets : int
+        What joint figures are about: messages and cover.
+    """
+
+    network: NetworkJoint
+    n_packets: int
+
+    @property
+    def joint_size(self) -> int:
+        return self.n_packets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TableAnswers(Answers):
+    """Answers about a released table.
+
+    Attributes
+    ----------
+    table : Links
+        Who may have which rows, by classes.
+    """
+
+    table: Links
+
+
+def links_of(answers: Answers) -> LinkFigures | None:
+    """Figures with losses, cover or an end of the log; None where there are none of these."""
+    return answers.links if isinstance(answers, PassageAnswers) else None
+
+
+def chosen_of(answers: Answers) -> npt.NDArray[np.int64] | None:
+    """Which messages were looked at; None if all users were."""
+    return answers.chosen if isinstance(answers, MessageAnswers) else None
 
 
 def answer(observation: Observation, resources: Resources) -> Answers:
@@ -204,7 +275,7 @@ def _widened(answers: Answers, observation: MessageObservation, drawn: list[Answ
     """
     users, size = answers.users, answers.joint_size * _LN2
     alike = all(len(each.users.degree) == len(users.degree) for each in drawn)
-    each_drawn = drawn if alike and answers.chosen is None else []
+    each_drawn = drawn if alike and chosen_of(answers) is None else []
     tie = np.arange(len(users.degree))
     if each_drawn and observation.arrivals is not None:
         tie = np.unique(observation.arrivals, return_inverse=True)[1]
@@ -341,7 +412,7 @@ def _of_passage(observation: MessageObservation, passage: Passage, resources: Re
     bound = float(np.log(before).sum())
     if lost == 0:
         bound = min(counting.bregman(before), counting.bregman(users.degree))
-    return Answers(
+    return PassageAnswers(
         count=count,
         entropy=Interval.rounded(count.log, count.log, count.log),
         bound=min(bound, full),
@@ -350,6 +421,7 @@ def _of_passage(observation: MessageObservation, passage: Passage, resources: Re
         edges=int(users.degree.sum()) - (n_users if lost else 0),
         probabilities=None,
         confidence=1.0,
+        n_messages=n_users,
         rates=_no_rates(passage),
         true_exit=None
         if observation.truth is None
@@ -406,7 +478,7 @@ def _by_links(observation: MessageObservation, passage: Passage, resources: Reso
     matched = min(round(departed), n_users, n_behaviours)
     full = max(_full(n_users, n_behaviours, matched), nats.high)
     bound = float(np.log(np.maximum(later + 1, 1)).sum())
-    return Answers(
+    return PassageAnswers(
         count=effective,
         entropy=nats,
         bound=max(min(bound, full), nats.value),
@@ -416,7 +488,7 @@ def _by_links(observation: MessageObservation, passage: Passage, resources: Reso
         probabilities=None,
         confidence=links.confidence,
         links=links,
-        n_messages=n_users if solved.chosen is not None else None,
+        n_messages=n_users,
         chosen=solved.chosen,
         rates=solved.rates,
         notes=solved.notes,

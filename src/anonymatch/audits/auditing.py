@@ -8,7 +8,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-from anonymatch.audits.answers import Answers, Resources, answer
+from anonymatch.audits.answers import (
+    Answers,
+    NetworkAnswers,
+    Resources,
+    TableAnswers,
+    answer,
+    chosen_of,
+)
 from anonymatch.audits.campaign import campaign
 from anonymatch.audits.parts import Score, Worst
 from anonymatch.audits.people import people, people_bits, people_notes
@@ -191,7 +198,6 @@ class _Common(TypedDict):
     """Fields that audits of all problems have."""
 
     name: str
-    answers: Answers
     threshold: float
     threshold_given: bool
     worst: tuple[Worst, ...]
@@ -214,7 +220,6 @@ def _audited(observation: Observation, name: str, terms: AuditTerms, resources: 
         said = verdict(answers.users, joint_bits(answers), named, nouns)
         return {
             "name": name,
-            "answers": answers,
             "threshold": terms.threshold,
             "threshold_given": terms.threshold_given,
             "worst": named,
@@ -233,13 +238,17 @@ def _audited(observation: Observation, name: str, terms: AuditTerms, resources: 
     if isinstance(observation, TableObservation):
         from anonymatch.tables import TableAudit, findings
 
-        assert answers.table is not None
-        return TableAudit(observation=observation, findings=findings(answers.table), **common())
+        assert isinstance(answers, TableAnswers)
+        return TableAudit(
+            observation=observation, answers=answers, findings=findings(answers.table), **common()
+        )
     scored = score(observation, answers)
     if isinstance(observation, NetworkObservation):
+        assert isinstance(answers, NetworkAnswers)
         senders = people(observation, answers)
         return NetworkAudit(
             observation=observation,
+            answers=answers,
             people=senders,
             score=scored,
             **common(scored, *people_notes(senders)),
@@ -252,17 +261,25 @@ def _audited(observation: Observation, name: str, terms: AuditTerms, resources: 
         notes = ring_notes(observation, figures)
         return RingAudit(
             observation=observation,
+            answers=answers,
             rings=figures,
             score=scored,
             campaign=exposed,
             **common(scored, *notes),
         )
     if not isinstance(observation, MessageObservation):
-        return GraphAudit(observation=observation, score=scored, campaign=exposed, **common(scored))
+        return GraphAudit(
+            observation=observation,
+            answers=answers,
+            score=scored,
+            campaign=exposed,
+            **common(scored),
+        )
     senders = people(observation, answers)
     of_people = people_bits(observation, resources)
     return MixAudit(
         observation=observation,
+        answers=answers,
         people=senders,
         people_bits=of_people,
         score=scored,
@@ -307,7 +324,7 @@ def _disclosure(
 
 def _looked_at(observation: Observation, answers: Answers) -> Observation:
     """The observation with what it knows of those users only that were looked at."""
-    chosen = answers.chosen
+    chosen = chosen_of(answers)
     if chosen is None or not isinstance(observation, MessageObservation):
         return observation
     senders = observation.senders

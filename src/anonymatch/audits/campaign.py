@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers, Resources
+from anonymatch.audits.answers import Answers, NetworkAnswers, Resources, links_of
 from anonymatch.audits.parts import Campaign, CampaignStep
 from anonymatch.audits.result import Audit
 from anonymatch.base.errors import BudgetError
@@ -98,9 +98,9 @@ def _not_followed(observation: Observation, answers: Answers) -> str:
     """Why exposures cannot be followed; "" if they can."""
     if not len(answers.users.users):
         return "there are no users"
-    if answers.network is not None:
+    if isinstance(answers, NetworkAnswers):
         return "exposures in a network of mixes are not followed"
-    if answers.links is not None:
+    if links_of(answers) is not None:
         return "losses, cover or an end of the log leave open who is inside"
     graph = observation.graph
     if graph is None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.alternatives import has_designs, rivals
+from anonymatch.audits.answers import links_of
 from anonymatch.audits.result import Audit, ExposedAudit, ScoredAudit
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
@@ -107,7 +108,7 @@ def audit_charts(audit: Audit) -> dict[str, Callable[[], AnyChart]]:
 
 def load_of(audit: Audit) -> Inside | None:
     """How many are inside over time: expected where losses or cover are open; None of no log."""
-    observation, links = audit.observation, audit.answers.links
+    observation, links = audit.observation, links_of(audit.answers)
     if not isinstance(observation, MessageObservation):
         return None
     came, left = observation.arrivals, observation.departures

@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.audits.answers import chosen_of
 from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit, ScoredAudit
 from anonymatch.audits.rings import RingFigures
@@ -355,7 +356,7 @@ def _candidates(audit: Audit, fewest: float) -> Interval:
 
 def _identified(audit: Audit) -> FigureText:
     number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
-    if audit.answers.chosen is not None:
+    if chosen_of(audit.answers) is not None:
         number += " looked at"
     if audit.observation.rounded:
         return FigureText(number, "estimated; exact times may identify more", span=number)

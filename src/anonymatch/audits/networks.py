@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources
+from anonymatch.audits.answers import NetworkAnswers, Resources
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import several
 from anonymatch.counting import Count
@@ -44,7 +44,7 @@ _ROUNDING = 1e-10  # relative: far more than the passes round
 _DIGITS = 2000.0  # natural log of a number of histories up to which its digits are made
 
 
-def network_answers(observation: NetworkObservation, resources: Resources) -> Answers:
+def network_answers(observation: NetworkObservation, resources: Resources) -> NetworkAnswers:
     """Posteriors of all messages, or of a sample with those that look worst, and joint figures."""
     network, passage = observation.network, observation.passage
     notes: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def network_answers(observation: NetworkObservation, resources: Resources) -> An
     nats = Interval(*(_LN2 * end for end in (joint.who.value, joint.who.low, joint.who.high)))
     n_users, n_out = len(passage.users), len(passage.behaviours)
     full = max(_full(network.n_sent, n_out), nats.high)
-    return Answers(
+    return NetworkAnswers(
         count=_histories(network, joint, confidence),
         entropy=nats,
         bound=max(joint.box * _LN2, nats.high),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources, entropy_of
+from anonymatch.audits.answers import Answers, Resources, entropy_of, links_of
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import names, several
@@ -73,6 +73,7 @@ def people(observation: MessageObservation, answers: Answers) -> pl.DataFrame | 
 
     from anonymatch.base.frames import Frame
 
+    links = links_of(answers)
     senders = observation.senders if observation.senders is not None else answers.users.users
     messages = pl.DataFrame(
         {
@@ -90,8 +91,8 @@ def people(observation: MessageObservation, answers: Answers) -> pl.DataFrame | 
     ):
         messages = messages.hstack(_receivers(observation, answers))
         surest = "receiver_probability"
-    elif answers.links is not None and answers.links.receivers is not None:
-        messages = messages.hstack(_linked_receivers(observation, answers.links.receivers))
+    elif links is not None and links.receivers is not None:
+        messages = messages.hstack(_linked_receivers(observation, links.receivers))
         surest = "receiver_probability"
     else:
         surest = "probability"

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, NetworkAnswers, links_of
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Posterior
 from anonymatch.counting.measures import Range, averages, entropy_terms
@@ -42,10 +42,11 @@ def fewest_receivers(observation: MessageObservation, answers: Answers) -> Inter
     assert messages is not None
     if observation.receivers is None:
         return messages
-    if answers.network is not None:  # to merge messages never hides anybody better
+    if isinstance(answers, NetworkAnswers):  # to merge messages never hides anybody better
         return Interval.between(1.0, messages.high)
-    if answers.links is not None:
-        return _by_links(answers.links, messages, users.counted)
+    links = links_of(answers)
+    if links is not None:
+        return _by_links(links, messages, users.counted)
     if observation.passage is not None:
         return _through_passage(observation.passage, observation.receivers, users.counted)
     if answers.probabilities is None:  # to merge messages never hides anybody better

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources
+from anonymatch.audits.answers import Resources, TableAnswers
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior, bregman
@@ -23,7 +23,7 @@ __all__ = ["release_answers"]
 _DIGITS = 1.5  # bits that an error of a probability is worth beside its own
 
 
-def release_answers(observation: TableObservation, resources: Resources) -> Answers:
+def release_answers(observation: TableObservation, resources: Resources) -> TableAnswers:
     """Count, bounds and figures of everybody, by classes."""
     release = observation.release
     links = link(release, budget=resources.budget, seed=resources.seed)
@@ -33,7 +33,7 @@ def release_answers(observation: TableObservation, resources: Resources) -> Answ
     alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
     degrees = (release.rows_that_fit + release.lost)[release.kind_of]
     bound = bregman(np.concatenate((degrees, np.full(release.spare, rows)))) - alike
-    return Answers(
+    return TableAnswers(
         count=_count(links),
         entropy=nats.clipped(0.0, math.inf),
         bound=max(min(bound, full), nats.value),

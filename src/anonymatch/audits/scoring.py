@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, NetworkAnswers, links_of
 from anonymatch.audits.parts import Bin, Score
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures import LOST, UserFigures, averages
@@ -65,7 +65,7 @@ def _right(observation: Observation, answers: Answers, truth: Ints) -> Floats:
     guess = answers.users.guess
     departures = observation.departures if isinstance(observation, MessageObservation) else None
     right = np.where(truth == guess, 1.0, 0.0)
-    if departures is None or answers.network is not None:
+    if departures is None or isinstance(answers, NetworkAnswers):
         return right
     _, tie, sizes = np.unique(departures, return_inverse=True, return_counts=True)
     pairs = np.flatnonzero((truth >= 0) & (truth < len(tie)) & (guess >= 0) & (guess < len(tie)))
@@ -179,15 +179,16 @@ def _completed(observation: Observation, answers: Answers) -> npt.NDArray[np.int
     gone = observation.gone if isinstance(observation, MessageObservation) else None
     if gone is not None:
         truth = np.where(gone, LOST, truth)
-    if answers.network is not None:
+    links = links_of(answers)
+    if isinstance(answers, NetworkAnswers):
         complete = False  # who has no exit is inside, and its guess is judged by nothing
-    elif answers.links is None:
+    elif links is None:
         # All whose truth is not known are the lost ones.
         complete = np.count_nonzero(truth < 0) == observation.lost
     else:
-        nobodys = np.ones(len(answers.links.real), dtype=np.bool_)
+        nobodys = np.ones(len(links.real), dtype=np.bool_)
         nobodys[truth[truth >= 0]] = False
-        complete = bool((truth >= 0).any() and (answers.links.real[nobodys] < 1.0 - 1e-9).all())
+        complete = bool((truth >= 0).any() and (links.real[nobodys] < 1.0 - 1e-9).all())
     return np.where(truth < 0, LOST, truth) if complete else truth
 
 
@@ -212,7 +213,7 @@ def _impossible(observation: Observation, answers: Answers) -> Bools:
     assert truth is not None
     known = np.flatnonzero(truth >= 0)
     impossible = np.zeros(len(truth), dtype=np.bool_)
-    if answers.network is not None:
+    if isinstance(answers, NetworkAnswers):
         assert answers.true_exit is not None
         impossible[known] = answers.true_exit[known] <= 0.0
     elif (passage := passage_of(observation)) is not None:

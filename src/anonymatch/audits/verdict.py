@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, links_of
 from anonymatch.audits.parts import Score, Worst
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import in_bits, percent
@@ -186,7 +186,7 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
 def caveats(observation: Observation, answers: Answers, scored: Score | None) -> tuple[str, ...]:
     """What every reader must know about such figures."""
     weighted = observation.graph is not None and observation.graph.weighted
-    first = [_BY_RATES if answers.links is not None else _WEIGHTED if weighted else _EVEN]
+    first = [_BY_RATES if links_of(answers) is not None else _WEIGHTED if weighted else _EVEN]
     network = network_of(observation)
     if network is not None:
         uniform = network.law is None and network.rates is None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, TableAnswers, chosen_of
 from anonymatch.audits.identification import identified
 from anonymatch.audits.parts import Worst
 from anonymatch.base.arrays import Floats, Ints
@@ -37,7 +37,7 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     network = network_of(observation)
     if network is not None:
         reasons = _network_reasons(network, answers, order)
-    elif answers.table is not None:
+    elif isinstance(answers, TableAnswers):
         reasons = _release_reasons(answers.table, answers.users, order)
     else:
         reasons = _reasons(observation, len(order) + forced)
@@ -85,7 +85,8 @@ def _network_reasons(network: Network, answers: Answers, order: Ints) -> dict[ob
     if network.rates is not None:
         return {}
     mixes, sizes = network.links.first_met()
-    chosen = order if answers.chosen is None else answers.chosen[order]
+    every = chosen_of(answers)
+    chosen = order if every is None else every[order]
     users = answers.users
     reasons: dict[object, str] = {}
     for i, mix, size in zip(

@@ -19,7 +19,7 @@ from anonymatch.mixes.closed_forms import ceiling_bits
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.audits import Answers, UsedRates
+    from anonymatch.audits import NetworkAnswers, UsedRates
     from anonymatch.disclosure import Disclosure
     from anonymatch.mixes.logs.observation import MessageObservation, NetworkObservation
     from anonymatch.mixes.solvers.links import LinkFigures
@@ -110,9 +110,15 @@ class MessageAudit(ScoredAudit):
     def n_departures(self) -> int:
         return self.n_behaviours
 
+    @property
+    def _links(self) -> LinkFigures | None:
+        from anonymatch.audits import links_of
+
+        return links_of(self.answers)
+
     @cached_property
     def cost(self) -> MixCost:
-        observation, answers, links = self.observation, self.answers, self.answers.links
+        observation, answers, links = self.observation, self.answers, self._links
         lost = observation.lost
         if links is not None:
             lost = round(float(links.lost.mean() * answers.size) if answers.size else 0.0)
@@ -121,14 +127,14 @@ class MessageAudit(ScoredAudit):
             candidates=answers.edges / max(len(answers.users.users), 1),
             mean_delay=observation.mean_delay,
             longest_delay=observation.longest_delay,
-            cover=_cover(observation, answers),
+            cover=_cover(observation, links),
             lost=lost,
         )
 
     @property
     def lost_is_expected(self) -> bool:
         """Whether `cost.lost` is an expected number, rounded, and was neither counted nor given."""
-        links = self.answers.links
+        links = self._links
         return links is not None and abs(float(links.lost.sum()) - self.cost.lost) > _WHOLE
 
     @cached_property
@@ -156,7 +162,7 @@ class MessageAudit(ScoredAudit):
     @property
     def _most(self) -> float | None:
         """The ceiling that other mixes do not exceed either; None with losses or cover."""
-        if self.ceiling is None or self.answers.links is not None:
+        if self.ceiling is None or self._links is not None:
             return None
         return self.ceiling.value
 
@@ -233,11 +239,13 @@ class MixAudit(MessageAudit, ExposedAudit):
 
     @property
     def rates(self) -> UsedRates | None:
-        return self.answers.rates
+        from anonymatch.audits import PassageAnswers
+
+        return self.answers.rates if isinstance(self.answers, PassageAnswers) else None
 
     @property
     def _ceiling(self) -> float | None:
-        links = self.answers.links
+        links = self._links
         return (
             self.observation.ceiling if links is None else _links_ceiling(self.observation, links)
         )
@@ -277,6 +285,7 @@ class NetworkAudit(MessageAudit):
     """
 
     observation: NetworkObservation
+    answers: NetworkAnswers = field(repr=False)
 
     @property
     def mixes(self) -> tuple[str, ...]:
@@ -288,17 +297,16 @@ class NetworkAudit(MessageAudit):
 
     @property
     def _ceiling(self) -> float | None:
-        network = self.answers.network
-        return None if network is None else network.ceiling
+        return self.answers.network.ceiling
 
 
-def _cover(observation: MessageObservation, answers: Answers) -> float | None:
+def _cover(observation: MessageObservation, links: LinkFigures | None) -> float | None:
     """Share of dummies among the departures: as the log flags them, else as expected."""
     if observation.cover is not None or observation.passage is None:
         return observation.cover
-    if answers.links is None or not len(answers.links.real):
+    if links is None or not len(links.real):
         return 0.0
-    return round(float(answers.links.cover.mean()), 12)
+    return round(float(links.cover.mean()), 12)
 
 
 def _links_ceiling(observation: MessageObservation, links: LinkFigures) -> float | None:

@@ -14,6 +14,7 @@ from anonymatch.audits import (
     Show,
     attacker_sentence,
     figure_text,
+    links_of,
     shown_figures,
 )
 from anonymatch.base import numbers, text
@@ -21,7 +22,7 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.text import Message
 from anonymatch.cli.screens.rings import ring_lines
 from anonymatch.cli.words import option
-from anonymatch.mixes import MessageAudit, network_of, passage_of
+from anonymatch.mixes import MessageAudit, NetworkAudit, network_of, passage_of
 from anonymatch.reporting import terminal
 from anonymatch.rings import RingAudit
 
@@ -126,7 +127,9 @@ def _size(audit: am.Audit) -> str:
 
 def _trust(audit: am.Audit) -> str:
     network = network_of(audit.observation)
-    rated = audit.answers.links is not None or (network is not None and network.rates is not None)
+    rated = links_of(audit.answers) is not None or (
+        network is not None and network.rates is not None
+    )
     if audit.confidence == 1.0 and rated:
         return "exact for these rates"
     if audit.confidence == 1.0:
@@ -175,7 +178,7 @@ def _nothing(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
 def _joint(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """In a network several histories give the same answer, so that it is no log of a number."""
     line = _line(audit, figure)
-    if audit.answers.network is None:
+    if not isinstance(audit, NetworkAudit):
         return line
     return [(title, value, "about who sent what, all together") for title, value, _ in line]
 
@@ -183,9 +186,9 @@ def _joint(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
 def _degree(audit: am.Audit, figure: AuditFigure) -> list[terminal.Line]:
     """Where losses, cover or an end are open, ways to match are not alike, and none are counted."""
     line = _line(audit, figure)
-    if audit.answers.links is not None:
+    if links_of(audit.answers) is not None:
         return line
-    if audit.answers.network is not None:
+    if isinstance(audit, NetworkAudit):
         meaning = "which packet is which, in every mix"
         return [("histories", _ways(audit.count), meaning), *line]
     nouns = audit.observation.nouns

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from anonymatch._native import version
-from anonymatch.audits import Audit, Gate, attacker_sentence
+from anonymatch.audits import Audit, Gate, attacker_sentence, links_of
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.disclosure import rounds_report
 from anonymatch.graph import Graph
@@ -288,7 +288,7 @@ def _entries(users: str, title: str) -> tuple[tuple[str, str], ...]:
 
 def _method(audit: Audit, command: str | None) -> Section:
     facts = [
-        *([("ways to match", _ways(audit))] if audit.answers.links is None else []),
+        *([("ways to match", _ways(audit))] if links_of(audit.answers) is None else []),
         ("counted by", audit.count.method),
         *([] if audit.exact else [("figures", _estimated(audit))]),
         ("source", audit.observation.source),
@@ -320,7 +320,9 @@ def _ways(audit: Audit) -> str:
 
 def _exactness(audit: Audit) -> str:
     """What is exact, said once; what is not says so itself."""
-    rates = "" if audit.answers.links is None else " for the rates of losses and cover told below"
+    rates = (
+        "" if links_of(audit.answers) is None else " for the rates of losses and cover told below"
+    )
     if audit.exact:
         return f"Every figure is exact up to rounding{rates}, unless it says otherwise."
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymatch.audits import Audit
+from anonymatch.audits import Audit, links_of
 from anonymatch.mixes import MessageAudit
 from anonymatch.reporting.charts import embedded
 from anonymatch.reporting.html.document import Panel, Section, panel_section, with_hint
@@ -43,7 +43,7 @@ def _over_time(audit: MessageAudit) -> str:
     words = audit.observation.nouns
     near = f" {words.users.capitalize()} near an end of the log are not in the lines."
     ends = "" if audit.observation.edge is None else near
-    expected = "" if audit.answers.links is None else "expected "
+    expected = "" if links_of(audit.answers) is None else "expected "
     no_matrix = (
         " There is no picture of who fits what: whoever is inside fits what leaves, so that this "
         "load is the picture."
