@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,13 +14,14 @@ from anonymatch.base.interval import Interval
 from anonymatch.counting import count, known_posterior
 from anonymatch.mixes import (
     DelayLaw,
+    LinkProblem,
     Messages,
-    PassageWork,
     WideBand,
+    delay_figures,
     estimate_band,
     observe,
+    solve,
     synthesize,
-    wide_links,
 )
 from anonymatch.running import Budget, Execution
 from benchmarks.report import Line, Size, plain
@@ -107,19 +107,16 @@ def _lossy_held(logs: int, *, judged: bool) -> Line:
         assert passage is not None
         assert passage.conditions is not None
         assert isinstance(passage.law, DelayLaw)
-        work = PassageWork(
+        problem = LinkProblem(
+            arrivals=passage.arrivals,
+            departures=passage.departures,
+            law=passage.law,
             channel=bare_channel(passage.conditions),
-            dummies="exit",
-            receivers=None,
-            budget=Budget(seconds=1),
             seed=seed,
-            effort=Execution(),
         )
-        exact = passage.law.links(
-            passage.arrivals, passage.departures, replace(work, budget=Budget(seconds=60))
-        )
+        exact = solve(problem, Budget(seconds=60), Execution()).links
         assert exact.confidence == 1.0
-        links = wide_links(passage.law, passage.arrivals, passage.departures, work)
+        links = delay_figures(problem, Budget(seconds=1), Execution())
         own = float(exact.departed @ exact.shannon.value / exact.departed.sum())
         assert links.mean_shannon is not None
         joint += links.link_bits.low <= exact.link_bits.value <= links.link_bits.high

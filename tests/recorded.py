@@ -127,21 +127,21 @@ def cases(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "flows", ["audit", str(EXAMPLES / "flows"), "--budget", "2"]
     yield "relays", ["audit", str(EXAMPLES / "topology.json")]
     yield "relay count", ["count", str(EXAMPLES / "relays.csv")]
-    release = ["audit", str(EXAMPLES / "people_released.csv")]
+    release = ["table", "audit", str(EXAMPLES / "people_released.csv")]
     release += ["--original", str(EXAMPLES / "people.csv")]
     for name, more in {
         "plain": [],
-        "one identifier": ["--identifiers", "age"],
+        "one identifier": ["--quasi-identifiers", "age"],
         "not sensitive": ["--sensitive", ""],
         "gates": ["--fail-under", "k-anonymity=1", "--fail-over", "prosecutor=1"],
         "missing": ["--missing", "?"],
     }.items():
         yield f"table {name}", [*release, *more]
-    improve = ["improve", release[1], *release[2:], "--out", at("improved.csv")]
+    improve = ["table", "improve", *release[2:], "--out", at("improved.csv")]
     for target in ("k-anonymity=2", "k-anonymity=3", "l-diversity=2", "(1,k)=2"):
         yield f"table improve {target}", [*improve, "--target", target]
     for name in ("rings.json", "rings_over_time.json", "certain_rings.json"):
-        yield f"rings {name}", ["audit", str(EXAMPLES / name)]
+        yield f"rings {name}", ["rings", "audit", str(EXAMPLES / name)]
         yield f"rings count {name}", ["count", str(EXAMPLES / name)]
     aged = ["audit", str(EXAMPLES / "rings_over_time.json")]
     yield "rings decoys", [*aged, "--decoys", "uniform", "--spends", "gamma:19.28,1.61"]

@@ -115,11 +115,11 @@ def test_an_input_with_a_command_in_it_is_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("inputs", [{}, {"plan": "a.toml", "audit": "b.csv"}])
-def test_one_of_plan_and_audit_is_needed(tmp_path: Path, inputs: dict[str, str]) -> None:
+def test_exactly_one_kind_of_input_is_needed(tmp_path: Path, inputs: dict[str, str]) -> None:
     done = run("Run the gate", tmp_path, **inputs)
 
     assert done.returncode == 2
-    assert "::error::anonymatch: give plan or audit, one of them" in done.stdout
+    assert "::error::anonymatch: give plan, audit, table or rings, one of them" in done.stdout
 
 
 @pytest.mark.slow
@@ -129,3 +129,23 @@ def test_what_is_installed_is_on_the_path(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     places = (tmp_path / "path").read_text().split()
     assert [(Path(place) / "python").exists() for place in places] == [True]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "text"),
+    [
+        ({"table": "people_released.csv", "options": "--original people.csv"}, "k-anonymity"),
+        ({"rings": "certain_rings.json", "options": ""}, "ring"),
+    ],
+)
+def test_tables_and_rings_are_audited_by_their_own_commands(
+    tmp_path: Path, inputs: dict[str, str], text: str
+) -> None:
+    for name in ("people_released.csv", "people.csv", "certain_rings.json"):
+        (tmp_path / name).write_bytes((ROOT / "examples" / name).read_bytes())
+
+    done = run("Run the gate", tmp_path, **inputs)
+
+    assert done.returncode == 0
+    assert text in done.stdout
+    assert "until 0.3.0" not in done.stdout

@@ -209,7 +209,7 @@ def test_python_and_kernels_are_of_one_version() -> None:
 
 
 def test_importing_leaves_heavy_packages_alone() -> None:
-    heavy = ("polars", "networkx", "scipy.special", "scipy.sparse", "typer", "jinja2")
+    heavy = ("polars", "networkx", "scipy.special", "scipy.sparse", "click", "jinja2")
     code = f"import sys; {{}}; print([m for m in {heavy!r} if m in sys.modules])"
     for use in ("import anonymatch", "import anonymatch; anonymatch.count"):
         done = subprocess.run(

@@ -10,10 +10,10 @@ import math
 import numpy as np
 import pytest
 
-from anonymatch.counting.approximate.bridge import t_quantile
 from anonymatch.counting.measures.averages import SAMPLED, drawn_quantile
 from anonymatch.disclosure.posterior import share_of
-from anonymatch.planning.simulation import CONFIDENCE, _mean, _quantile_ends, _share_ends
+from anonymatch.planning.simulation import CONFIDENCE, _quantile_ends, _share_ends
+from anonymatch.running import mean_interval, student
 
 
 def binomial(hits: int, number: int, share: float) -> float:
@@ -27,14 +27,14 @@ def binomial(hits: int, number: int, share: float) -> float:
 def test_t_quantiles_are_those_of_the_tables_for_two_sides(
     level: float, freedom: float, expected: float
 ) -> None:
-    assert t_quantile(level, freedom) == pytest.approx(expected, abs=1e-3)
+    assert student(freedom, level) == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("number", [2, 5, 20])
 def test_t_intervals_hold_the_mean_as_often_as_their_level(number: int) -> None:
     draws = np.random.default_rng(1).normal(3.0, 2.0, (20_000, number))
     errors = draws.std(axis=1, ddof=1) / math.sqrt(number)
-    held = abs(draws.mean(axis=1) - 3.0) <= t_quantile(0.9, number - 1) * errors
+    held = abs(draws.mean(axis=1) - 3.0) <= student(number - 1, 0.9) * errors
 
     assert held.mean() == pytest.approx(0.9, abs=0.01)
 
@@ -50,7 +50,7 @@ def test_batch_means_hold_the_mean_as_often_as_they_claim(batches: int) -> None:
 
 def test_means_of_plans_hold_as_often_as_they_claim() -> None:
     draws = np.random.default_rng(3).normal(5.0, 1.0, (2000, 8))
-    intervals = [_mean(row.tolist()) for row in draws]
+    intervals = [mean_interval(row) for row in draws]
     held = np.mean([one.low <= 5.0 <= one.high for one in intervals])
 
     assert held == pytest.approx(CONFIDENCE, abs=0.02)

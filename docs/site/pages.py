@@ -132,14 +132,16 @@ def _command_pages() -> dict[str, str]:
     from anonymatch.cli.commands import COMMANDS
 
     pages = {
-        f"commands/{name}.md": _page(
+        f"commands/{_slug(name)}.md": _page(
             f"anonymatch {name}",
             f"{_guide(name)}\n\n```text\n{_help(name)}```",
         )
         for name in COMMANDS
     }
-    rows = [f"| [{name}](commands/{name}.md) | {_first_sentence(name)} |" for name in COMMANDS]
-    links = "\n".join(f"commands/{name}" for name in COMMANDS)
+    rows = [
+        f"| [{name}](commands/{_slug(name)}.md) | {_first_sentence(name)} |" for name in COMMANDS
+    ]
+    links = "\n".join(f"commands/{_slug(name)}" for name in COMMANDS)
     pages["commands.md"] = _page(
         "Commands",
         "What `anonymatch COMMAND --help` prints, command by command.\n"
@@ -151,8 +153,12 @@ def _command_pages() -> dict[str, str]:
     return pages
 
 
+def _slug(name: str) -> str:
+    return name.replace(" ", "-")
+
+
 def _guide(name: str) -> str:
-    return f"What it does, with examples: [{name}](../command-line.md#{name})."
+    return f"What it does, with examples: [{name}](../command-line.md#{_slug(name)})."
 
 
 def _help(name: str) -> str:
@@ -165,7 +171,7 @@ def _help(name: str) -> str:
     os.environ.update(terminal)
     try:
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-            main([name, "--help"])
+            main([*name.split(), "--help"])
     finally:
         for key, value in before.items():
             if value is None:

@@ -19,7 +19,7 @@ from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
 from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
-from anonymatch.counting.measures.users import user_figures
+from anonymatch.counting.measures.user_posteriors import user_figures
 from anonymatch.mixes.logs.log_graph import passage_graph
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import MessageObservation, Observation, Passage

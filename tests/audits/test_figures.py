@@ -20,7 +20,8 @@ from anonymatch.audits.gates import parse_gates
 from anonymatch.audits.verdict import left_out
 from anonymatch.audits.worst import worst
 from anonymatch.counting.measures import averages
-from anonymatch.counting.measures.users import LOST, Range, UserFigures, user_figures
+from anonymatch.counting.measures.user_posteriors import user_figures
+from anonymatch.counting.measures.users import LOST, Range, UserFigures
 from anonymatch.mixes.logs.log_graph import passage_graph
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import MESSAGES, Observation

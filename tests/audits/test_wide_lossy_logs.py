@@ -12,14 +12,14 @@ from tests.measures.passages.explanations import explained
 import anonymatch as am
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.mixes import (
-    DelayLaw,
+    DensityLaw,
     LinkFigures,
+    LinkProblem,
     Messages,
-    PassageWork,
     Window,
+    delay_figures,
     observe,
     synthesize,
-    wide_links,
 )
 from anonymatch.mixes.laws import check_law
 from anonymatch.mixes.solvers.wide import wide_links as wide_links_module
@@ -60,7 +60,7 @@ def test_rates_of_losses_and_cover_give_what_enumeration_does(name: str, delays_
     came, left = [0.0, 0.7, 1.5, 2.2, 3.6], [1.9, 2.6, 3.1, 4.4, 5.2]
     shift = 0.2 if "+" in name else 0.0
     law = check_law(text.split("+")[-1])
-    assert isinstance(law, DelayLaw)
+    assert isinstance(law, DensityLaw)
     longest = law.longest_delay
     assert longest is not None
 
@@ -109,7 +109,7 @@ def test_a_few_messages_are_exact_with_all_options(
     law_text: str, after: float, drained: bool
 ) -> None:
     law = check_law(law_text)
-    assert isinstance(law, DelayLaw)
+    assert isinstance(law, DensityLaw)
 
     @cache
     def density(delay: float) -> float:
@@ -178,7 +178,7 @@ def test_numbers_beside_messages_inside_give_what_enumeration_does(
 ) -> None:
     came, left = [0.0, 0.7, 1.5, 2.2, 3.6, 4.1], [1.9, 2.6, 3.1, 4.4]
     law = check_law(law_text)
-    assert isinstance(law, DelayLaw)
+    assert isinstance(law, DensityLaw)
 
     def density(delay: float) -> float:
         shortest = law.low if isinstance(law, Window) else 0.0
@@ -332,16 +332,15 @@ def test_the_chain_agrees_with_counts_by_hop() -> None:
     passage = observe(log, "erlang:3,1").passage
     assert passage is not None
     assert passage.conditions is not None
-    assert isinstance(passage.law, DelayLaw)
-    work = PassageWork(
+    assert isinstance(passage.law, DensityLaw)
+    problem = LinkProblem(
+        arrivals=passage.arrivals,
+        departures=passage.departures,
+        law=passage.law,
         channel=bare_channel(passage.conditions),
-        dummies="exit",
-        receivers=None,
-        budget=Budget.of(2.0),
         seed=1,
-        effort=Execution(),
     )
-    chained = wide_links(passage.law, passage.arrivals, passage.departures, work)
+    chained = delay_figures(problem, Budget.of(2.0), Execution())
     assert chained.mean_shannon is not None
     weights = counted.departed
     mean = float(weights @ counted.shannon.value / weights.sum())

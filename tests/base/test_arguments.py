@@ -119,7 +119,7 @@ def test_families_too_large_are_refused_before_memory_is_filled(
 
 
 def test_graphs_beyond_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymatch.graph.io.limits.memory", lambda: 10**9)
+    monkeypatch.setattr("anonymatch.tabular.limits.free_memory", lambda: 10**9)
 
     assert refusal(lambda: am.complete(40_000)).startswith(
         "a graph of 1600000000 edges would need about 59.6 GiB of memory and 0.9 GiB are free;"

@@ -11,29 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 import anonymatch as am
 from anonymatch.base.text import Argument, as_option
 from anonymatch.cli import main
-from anonymatch.cli.app import app
-from anonymatch.cli.commands import load_commands
+from anonymatch.cli.app import option_names
 from anonymatch.cli.commands.files import EXAMPLE
 from anonymatch.mixes import Messages, observe, open_observation
 
-load_commands()
 PACKAGE = Path(am.__file__).parent
 LOG = EXAMPLE.with_name("mix_log.csv")
 KEYWORD = re.compile(r"\b[a-z_]+=(?!NUMBER)|\b[a-z]+_[a-z_]+\b|\(cover:|\(lost:")
 FILES_AND_VALUES = re.compile(
     r"\bclosed_form\b|\blow_rank\b|\S*(?:\.csv|flows)\b|'[^' ]*'|\S+=NUMBER"
 )
-
-
-def options() -> set[str]:
-    program = typer.main.get_command(app)
-    every = program.commands.values()  # type: ignore[attr-defined]
-    return {name for command in every for param in command.params for name in param.opts}
 
 
 def named_arguments() -> list[tuple[str, str]]:
@@ -49,7 +40,7 @@ def named_arguments() -> list[tuple[str, str]]:
 
 
 def test_every_argument_that_a_message_names_is_an_option() -> None:
-    named, known = named_arguments(), options()
+    named, known = named_arguments(), option_names()
 
     assert len(named) > 30
     assert [argument for argument in named if as_option(Argument(argument[1])) not in known] == []

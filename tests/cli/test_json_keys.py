@@ -62,8 +62,8 @@ def commands(folder: Path) -> list[list[str]]:
         ["improve", str(graph), "--edges", "1"],
         ["audit", release],
         ["audit", str(examples / "network.csv"), "--law", "exponential"],
-        ["audit", str(examples / "people_released.csv"), *people],
-        ["audit", str(examples / "rings_over_time.json")],
+        ["table", "audit", str(examples / "people_released.csv"), *people],
+        ["rings", "audit", str(examples / "rings_over_time.json")],
         ["audit", log, *lossy],
         ["compare", log, log, *law],
         ["totals", str(folder / table), *law],
@@ -105,7 +105,8 @@ def printed(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, set[s
         for line in capsys.readouterr().out.splitlines():
             record = json.loads(line)
             assert record["version"] == 2
-            found.setdefault(arguments[0], set()).update(keys(record))
+            name = arguments[1] if arguments[0] in ("table", "rings") else arguments[0]
+            found.setdefault(name, set()).update(keys(record))
     return found
 
 

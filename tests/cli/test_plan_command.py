@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from tests.patience import PATIENCE
 
+from anonymatch.base.options import option_of
 from anonymatch.cli import main
-from anonymatch.cli.commands.planning import _laws
 from anonymatch.cli.console import watch
+from anonymatch.planning import PlanOptions
 from anonymatch.running import Progress
 
 _QUICK = ("--users", "100", "--rate", "0.1", "--network", "one", "--cover", "0")
@@ -94,7 +95,10 @@ def test_bad_options_get_one_line(
 
 
 def test_laws_keep_their_own_commas() -> None:
-    assert _laws("pool:2,4,exponential,timed:3") == ["pool:2,4", "exponential", "timed:3"]
+    read = option_of(PlanOptions, "laws").read
+
+    assert read is not None
+    assert read("pool:2,4,exponential,timed:3") == ["pool:2,4", "exponential", "timed:3"]
 
 
 def test_users_that_were_taken_are_told_in_a_note(capsys: pytest.CaptureFixture[str]) -> None:

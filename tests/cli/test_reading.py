@@ -1,30 +1,60 @@
-"""Options of the command line that say how a file is read are those of ReadOptions."""
+"""Options of the command line are derived from the dataclasses of each problem."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
+from anonymatch.base.options import Option, option_texts
 from anonymatch.cli import main
-from anonymatch.cli.reading import FileOptions
-from anonymatch.mixes import ReadOptions, help_text
+from anonymatch.cli.app import load_command
+from anonymatch.cli.commands import COMMANDS
+from anonymatch.mixes import LogOptions, ReadOptions
+from anonymatch.rings import RingOptions
+from anonymatch.tables import TableOptions
 
 
-def test_every_option_is_a_field_of_read_options_and_says_what_it_is(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("command", "group"),
+    [
+        ("audit", LogOptions),
+        ("table audit", TableOptions),
+        ("table improve", TableOptions),
+        ("rings audit", RingOptions),
+        ("convert", ReadOptions),
+    ],
+)
+def test_help_lists_every_option_of_the_problem(
+    capsys: pytest.CaptureFixture[str], command: str, group: type
 ) -> None:
-    names = {each.name for each in fields(ReadOptions)}
-    given = [each.name for each in fields(FileOptions)]
-    assert set(given) == names
-    main(["audit", "--help"])
-    page = " ".join(capsys.readouterr().out.split())
-    for name in given:
-        assert f"--{name.replace('_', '-')}" in page
-        assert " ".join(help_text(name).split()[:4]) in page
+    pages = []
+    for kind in ("messages", "network", "mixim", "mixmatch"):
+        more = ["--source", kind] if group is LogOptions else []
+        assert main([*command.split(), *more, "--help"]) == 0
+        pages.append(" ".join(capsys.readouterr().out.split()))
+    for name, about in option_texts(group).items():
+        assert any(about.flags(name)[0] in page for page in pages), name
+        assert any(" ".join(about.help.split()[:4]) in page for page in pages), name
 
 
-def test_options_become_one_value() -> None:
-    options = FileOptions(law=["window:1,5", "exponential:2"], loss=0.1, identifiers=[])
+def test_every_option_has_a_sentence_and_a_group() -> None:
+    described: list[Option] = [
+        about for name in COMMANDS for about in load_command(name).described.values()
+    ]
 
-    assert options.of_file(1) == ReadOptions(law="exponential:2", loss=0.1)
+    assert len(described) > 300
+    for about in described:
+        assert about.help.endswith((".", "..."))
+        assert about.group
+        assert "unless told" not in about.help
+
+
+def test_read_options_are_those_of_all_problems() -> None:
+    parts = option_texts(LogOptions) | option_texts(TableOptions) | option_texts(RingOptions)
+
+    assert option_texts(ReadOptions) == parts
+
+
+def test_old_keywords_of_read_options_work() -> None:
+    options = ReadOptions.of(ReadOptions(law="window:1,5"), {"identifiers": "age"})
+
+    assert options == ReadOptions(law="window:1,5", quasi_identifiers="age")

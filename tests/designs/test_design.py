@@ -146,7 +146,7 @@ def test_a_graph_that_is_too_large_is_refused() -> None:
 
 
 def test_what_does_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymatch.graph.io.limits.memory", lambda: 1000)
+    monkeypatch.setattr("anonymatch.theory.designs.layout.free_memory", lambda: 1000)
 
     with pytest.raises(am.InputError, match=r"a graph of 100 edges .*GiB are free; write\(\)"):
         design(20, 100).graph()

@@ -100,7 +100,8 @@ def test_every_public_name_and_every_command_has_its_place(site: Path) -> None:
 
     missing = [name for name in am.__all__ if f'id="anonymatch.{name}"' not in text]
     assert set(missing) == modules
-    assert [name for name in COMMANDS if not (site / "commands" / f"{name}.html").exists()] == []
+    pages = [site / "commands" / f"{name.replace(' ', '-')}.html" for name in COMMANDS]
+    assert [page for page in pages if not page.exists()] == []
     assert "Usage: anonymatch audit FILE" in (site / "commands" / "audit.html").read_text()
 
 

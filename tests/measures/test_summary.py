@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.counting.measures.summary import MEANINGS, metrics
+from anonymatch.counting.measures.summary import meanings, metrics
 
 
 def joined(*graphs: am.Graph) -> am.Graph:
@@ -94,14 +94,14 @@ def test_every_measure_has_a_meaning_and_a_reference() -> None:
     figures = metrics(am.complete(3), threshold=2, messages=(["a", "b", "b"], ["x"] * 3))
 
     for name in figures.figures:
-        assert MEANINGS[name.removesuffix("_log")].reference.strip().endswith(".")
+        assert meanings()[name.removesuffix("_log")].reference.strip().endswith(".")
     columns = {
         name.removesuffix("_low").removesuffix("_high")
         for name in figures.users.columns
         if name != "user"
     }
-    assert {f"users.{name}" for name in columns} <= MEANINGS.keys()
-    assert all(len(meaning.meaning) > 20 for meaning in MEANINGS.values())
+    assert {f"users.{name}" for name in columns} <= meanings().keys()
+    assert all(len(meaning.meaning) > 20 for meaning in meanings().values())
 
 
 def test_a_hundred_thousand_users_in_small_batches_are_measured() -> None:

@@ -13,7 +13,9 @@ from tests.strategies import Matrix, edge_truth, graph_of, truth, weighted_matri
 import anonymatch as am
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures.summary import metrics
-from anonymatch.counting.measures.users import Range, user_figures
+from anonymatch.counting.measures.tuning import MeasureTuning
+from anonymatch.counting.measures.user_posteriors import user_figures
+from anonymatch.counting.measures.users import Range
 
 ENTROPIES = ("shannon", "renyi2", "min_entropy")
 
@@ -151,7 +153,8 @@ def test_users_taken_some_at_a_time_have_the_same_figures(matrix: Matrix) -> Non
     probabilities = am.posterior(graph).probabilities
     whole = user_figures(graph, probabilities, 1e-12).frame()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymatch.counting.measures.users._TOGETHER", 2)
+        few = MeasureTuning(together=2)
+        patch.setattr("anonymatch.counting.measures.user_posteriors.MEASURES", few)
         parts = user_figures(graph, probabilities, 1e-12).frame()
 
     assert parts.equals(whole)

@@ -11,7 +11,7 @@ import anonymatch as am
 from anonymatch.counting import count, known_posterior
 from anonymatch.counting.measures import UserFigures, user_figures
 from anonymatch.mixes import Messages, WideBand, estimate_band, observe, passage_graph, synthesize
-from anonymatch.mixes.solvers.wide.wide_band import _planned
+from anonymatch.mixes.solvers.wide.swap_chain import _planned
 from anonymatch.running import Budget
 
 LN2 = math.log(2.0)

@@ -8,7 +8,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.mixes import (
-    DelayLaw,
+    DensityLaw,
     Erlang,
     LinkBand,
     LinksEstimate,
@@ -96,7 +96,7 @@ def drawn_band(seed: int) -> LinkBand | None:
     end = (7.0, 30.0)[draw.integers(2)]
     size = int(draw.integers(3, 7))
     came = np.sort(draw.uniform(0.0, 6.0, size))
-    rule: DelayLaw
+    rule: DensityLaw
     if law == "window":
         delays = draw.uniform(0.5, 4.0, size)
         rule = Window(0.5, 4.0)
@@ -249,7 +249,7 @@ def test_intervals_of_a_chain_cover_as_often_as_they_say() -> None:
 def numbered_band(seed: int) -> LinkBand | None:
     """A few messages of which some are lost and some inside at the end, and how many is told."""
     draw = np.random.default_rng(seed)
-    law: DelayLaw = (Window(0.5, 4.0), LogNormal(2.0, 0.6), Erlang(3, 0.7))[seed % 3]
+    law: DensityLaw = (Window(0.5, 4.0), LogNormal(2.0, 0.6), Erlang(3, 0.7))[seed % 3]
     size, end = int(draw.integers(4, 8)), 5.0
     came = np.sort(draw.uniform(0.0, 4.9, size))
     delays = law.delays(size, draw)

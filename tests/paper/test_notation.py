@@ -8,7 +8,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.theory.claims import as_html, as_latex, as_text, check, escape_latex
-from anonymatch.theory.claims.checking import all_questions
+from anonymatch.theory.claims.claim import all_questions
 
 
 @pytest.mark.parametrize(

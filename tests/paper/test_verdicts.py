@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,15 +18,15 @@ from anonymatch.theory.claims import (
     asymptotics,
     construction,
     exposing,
+    figure_claims,
     foundations,
     named_graphs,
     optimality,
-    pictures,
 )
 from anonymatch.theory.claims.appendices import Proof
-from anonymatch.theory.claims.checking import all_questions
+from anonymatch.theory.claims.claim import all_questions
 from anonymatch.theory.claims.named_graphs import PartitionGraph, compare, degree_sequences, precise
-from anonymatch.theory.claims.pictures import Ellipse
+from anonymatch.theory.claims.pictures import PRINTED, Ellipse
 from anonymatch.theory.claims.question import ClaimContext, judge, plain, trial
 
 ASK = {question.id: question.ask for question in all_questions()}
@@ -53,34 +54,34 @@ def test_a_statement_that_was_tried_on_nothing_does_not_hold() -> None:
 Change = tuple[str, str, Any, Verdict]
 
 CHANGES: list[Change] = [
-    ("figure-1", "POINTS", {"A": (0, 0), "B": (2, 0), "C": (2, -2), "D": (0, -2)}, Verdict.HOLDS),
+    ("figure-1", "points", {"A": (0, 0), "B": (2, 0), "C": (2, -2), "D": (0, -2)}, Verdict.HOLDS),
     (
         "figure-1",
-        "SEPARATE",
-        {name: Ellipse(1, -1, 3, 3) for name in pictures.SEPARATE},
+        "separate",
+        {name: Ellipse(1, -1, 3, 3) for name in PRINTED.separate},
         Verdict.FAILS,
     ),
-    ("figure-2", "NEIGHBOURHOOD_RING", pictures.NEIGHBOURHOOD_RING[:-1], Verdict.FAILS),
-    ("figure-3", "RELAYS", pictures.RELAYS[:-1], Verdict.FAILS),
-    ("figure-4", "GROUPS_EQUAL", pictures.NEIGHBOURHOOD_GROUPS, Verdict.FAILS),
+    ("figure-2", "neighbourhood_ring", PRINTED.neighbourhood_ring[:-1], Verdict.FAILS),
+    ("figure-3", "relays", PRINTED.relays[:-1], Verdict.FAILS),
+    ("figure-4", "groups_equal", PRINTED.neighbourhood_groups, Verdict.FAILS),
     (
         "figure-5",
-        "TWO_REGULAR",
-        [line for line in pictures.TWO_REGULAR if line != (1, 1)],
+        "two_regular",
+        [line for line in PRINTED.two_regular if line != (1, 1)],
         Verdict.HOLDS,
     ),
-    ("figure-6", "PERMUTATION_LABELS", pictures.PERMUTATION_LABELS[::-1], Verdict.FAILS),
-    ("figure-7", "MATRIX_ROWS", pictures.MATRIX_ROWS[::-1], Verdict.FAILS),
-    ("figures-8-9", "EXPOSED_AFTER", pictures.EXPOSED_AFTER[:-1], Verdict.FAILS),
-    ("figures-8-9", "G_K", [*pictures.G_K, (0, 0)], Verdict.FAILS),
+    ("figure-6", "permutation_labels", PRINTED.permutation_labels[::-1], Verdict.FAILS),
+    ("figure-7", "matrix_rows", PRINTED.matrix_rows[::-1], Verdict.FAILS),
+    ("figures-8-9", "exposed_after", PRINTED.exposed_after[:-1], Verdict.FAILS),
+    ("figures-8-9", "g_k", [*PRINTED.g_k, (0, 0)], Verdict.FAILS),
 ]
 
 
 @pytest.mark.parametrize(("name", "what", "other", "expected"), CHANGES)
 def test_another_drawing_has_another_verdict(
-    name: str, what: str, other: object, expected: Verdict, monkeypatch: pytest.MonkeyPatch
+    name: str, what: str, other: Any, expected: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, what, other)
+    monkeypatch.setattr(figure_claims, "PRINTED", replace(PRINTED, **{what: other}))
 
     assert verdict(name) is expected
 

@@ -34,7 +34,7 @@ from anonymatch.cli import main
 from anonymatch.cli.console import as_text
 from anonymatch.cli.screens.checkpoint import _WORDS, checkpoint_screen
 from anonymatch.mixes import LinkBand
-from anonymatch.mixes.solvers.wide.wide_band import estimate_band
+from anonymatch.mixes.solvers.wide.swap_chain import estimate_band
 from anonymatch.mixes.solvers.wide.wide_links import chain_links
 from anonymatch.running.budget import Execution, usable_cores
 from anonymatch.running.checkpoint import (

@@ -11,7 +11,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.mixes import NetworkObservation, open_observation, synthesize_network, write_network
-from anonymatch.mixes.networks.link_logs import network_law
+from anonymatch.mixes.networks.network_conditions import network_law
 
 LOG = """time,from,to,message
 0,ann,A,1
@@ -130,8 +130,8 @@ def test_what_is_wrong_with_a_log_is_one_line(
 
 def test_laws_that_choose_uniformly_need_no_numbers() -> None:
     for law in ("exponential", "poisson", "pool", "threshold:5", "timed", "cottrell:1,2,0.5"):
-        assert network_law(law) is None
-    assert network_law("erlang:2,1") is not None
+        assert network_law(law).law is None
+    assert network_law("erlang:2,1").law is not None
 
 
 def test_a_packet_past_all_mixes_is_identified(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from anonymatch.base.errors import InputError
 from anonymatch.mixes.laws import FlushLaw, Free, Law, Pool, Threshold, Timed, Window, parse_law
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.solvers.flushes.flush_chain import Dummies, flush_pairs
-from anonymatch.mixes.solvers.links import Channel
+from anonymatch.mixes.solvers.flushes.flush_chain import flush_pairs
+from anonymatch.mixes.solvers.links import Channel, Dummies
 from anonymatch.mixes.synthetic import synthesize
 
 LAWS = [

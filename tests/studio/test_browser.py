@@ -116,8 +116,8 @@ def test_the_front_moves_at_once_and_a_point_of_it_is_chosen(
         front = page.locator(".chart[data-name=front]")
         front.locator(".live svg").wait_for()
         before = front.get_attribute("data-spec")
-        page.get_by_label("Cover packets a message, typed").fill("3")
-        page.get_by_label("Cover packets a message, typed").press("Enter")
+        page.get_by_label("Cover packets per message, typed").fill("3")
+        page.get_by_label("Cover packets per message, typed").press("Enter")
         page.wait_for_url("**cover=3**")
         page.get_by_text("20 messages and their cover").wait_for()
         page.wait_for_function(
@@ -544,7 +544,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
         assert not page.get_by_label("Sensitive: zip").is_checked()
         page.reload()
         page.get_by_text("As you chose; what you did not change is a guess.").wait_for()
-        page.get_by_text("--identifiers age,zip --sensitive illness").first.wait_for(
+        page.get_by_text("--quasi-identifiers age,zip --sensitive illness").first.wait_for(
             state="attached"
         )
         page.get_by_label("Name of a person").fill("cem")
@@ -607,15 +607,16 @@ def test_rings_have_laws_of_ages_and_merging(
         page.get_by_text("Ask about one input").wait_for()
         verdict = page.locator(".sections .big").first
         verdicts = [verdict.inner_html()]
-        page.get_by_label("How old decoys are").select_option("uniform")
+        page.get_by_label("How old decoys are").fill("uniform")
+        page.get_by_label("How old decoys are").press("Enter")
         page.wait_for_url("**decoys=uniform")
         page.get_by_text("--decoys uniform").first.wait_for(state="attached")
         verdicts.append(changed(verdict, verdicts[-1]))
-        page.get_by_label("How old outputs are when they are spent").select_option("gamma")
-        page.get_by_label("Shape and rate of spends").fill("10,1")
-        page.get_by_label("Shape and rate of spends").press("Enter")
+        page.get_by_label("How old outputs are when they are spent").fill("gamma:10,1")
+        page.get_by_label("How old outputs are when they are spent").press("Enter")
         page.get_by_text("--spends gamma:10,1").first.wait_for(state="attached")
-        page.get_by_label("Outputs of one transaction are spent together").check()
+        page.get_by_label("Factor for outputs of one transaction").fill("10")
+        page.get_by_label("Factor for outputs of one transaction").press("Enter")
         page.wait_for_url("**spends=gamma:10,1&merging=10")
         page.get_by_text("--merging 10").first.wait_for(state="attached")
         page.reload()
@@ -627,6 +628,51 @@ def test_rings_have_laws_of_ages_and_merging(
 
     assert len(set(verdicts)) == 3
     assert all("per input" in verdict for verdict in verdicts)
+
+
+def test_every_option_of_a_log_is_set_in_a_form(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = am.mixes.synthesize("exponential:2", messages=120, rate=3.0, loss=0.1, seed=1)
+    am.mixes.write_messages(log, tmp_path / "lossy.csv")
+
+    def look(page: Page) -> str:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "lossy.csv")
+        page.get_by_role("button", name="Audit it with this law").click()
+        page.get_by_text("Ask about one message").wait_for()
+        page.locator("summary", has_text="More options").click()
+        page.get_by_label("Loss probability").fill("often")
+        page.get_by_label("Loss probability").press("Enter")
+        page.get_by_text("'often' is not a number").wait_for()
+        page.get_by_label("Loss probability").fill("0.1")
+        page.get_by_label("Loss probability").press("Enter")
+        page.wait_for_url("**loss=0.1")
+        page.get_by_text("--loss 0.1").first.wait_for(state="attached")
+        page.get_by_label("The mix is empty at the end").check()
+        page.get_by_text("--loss 0.1 --drained").first.wait_for(state="attached")
+        page.reload()
+        page.get_by_text("--loss 0.1 --drained").first.wait_for(state="attached")
+        return page.get_by_label("Loss probability").input_value()
+
+    assert visit(browser, studio, "/audit", look) == "0.1"
+
+
+def test_a_plan_is_searched_with_options_beyond_the_sliders(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> None:
+        page.locator("summary", has_text="More options").click()
+        page.get_by_label("Corrupt users").fill("10%")
+        page.get_by_label("Corrupt users").press("Enter")
+        page.wait_for_url("**plan.corrupt_users=0.1**")
+        page.get_by_label("Law", exact=True).fill("pool")
+        page.get_by_label("Law", exact=True).press("Enter")
+        page.wait_for_url("**plan.law=pool**")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("button", name="Save the report").wait_for()
+        page.get_by_text("--corrupt-users 0.1").first.wait_for(state="attached")
+
+    visit(browser, studio, "/plan?users=200&rate=0.1&layers=1&width=1&among=5", look)
 
 
 def test_measured_delays_that_are_dropped_along_are_a_law(
@@ -667,7 +713,7 @@ def test_systems_are_compared_by_what_they_pay(
         page.get_by_text("Two systems or more can be compared").wait_for()
         page.set_input_files("input[type=file]", [tmp_path / "fast.csv", tmp_path / "slow.csv"])
         page.get_by_text("slow.csv has more entropy per message").wait_for()
-        page.locator(".chart[data-name=compared] .live svg").wait_for()
+        page.locator(".chart[data-name=cost] .live svg").wait_for()
         page.reload()
         page.get_by_text("slow.csv has more entropy per message").wait_for()
         page.get_by_role("button", name="Again under another law").first.click()

@@ -10,14 +10,17 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.disclosure import Disclosure
-from anonymatch.studio.disclosures import Disclosures, RoundsRequest
+from anonymatch.disclosure import Disclosure, RoundLog, RoundsOptions
+from anonymatch.studio.pages.rounds import RoundsRequest
+from anonymatch.studio.session import Remembered
 
 SMALL = RoundsRequest(users=5, friends=2, batch=2, rounds=6, seed=3)
 
 
-def quiet(_done: float, _total: float) -> None:
-    """Nobody looks."""
+def log_of(request: RoundsRequest) -> RoundLog:
+    log = request.log()
+    assert isinstance(log, RoundLog)
+    return log
 
 
 def of_file(path: Path, name: str = "mine.csv") -> RoundsRequest:
@@ -44,7 +47,19 @@ def test_any_address_gives_a_log_that_can_be_made(query: dict[str, str]) -> None
 
     assert request.batch <= request.users
     assert request.friends <= request.users
-    assert request.log().n_rounds == request.rounds
+    assert log_of(request).n_rounds == request.rounds
+
+
+def test_options_of_the_attack_are_in_the_address_and_the_command() -> None:
+    target = str(log_of(SMALL).users[0])
+    query = {"users": "5", "rounds": "6", "attack.method": "sda", "attack.target": target}
+    request = RoundsRequest.of(query | {"attack.law": "measured:/etc/passwd"})
+    again = RoundsRequest.of({name: str(value) for name, value in request.values().items()})
+
+    assert again == request
+    assert request.read == RoundsOptions(method="sda", target=target)
+    assert request.command().endswith(f"--method sda --target '{target}' --budget 20")
+    assert str(request.find().target) == target
 
 
 def test_python_lines_give_what_the_page_shows(
@@ -75,12 +90,12 @@ def test_command_lines_give_what_the_page_shows(
 
 
 def test_rounds_of_a_file_are_those_of_the_library(tmp_path: Path) -> None:
-    log = SMALL.log()
+    log = log_of(SMALL)
     am.disclosure.write_rounds(log, tmp_path / "x.csv")
     request = of_file(tmp_path / "x.csv")
 
     assert request.values() == {"file": "t"}
-    assert request.log().n_messages == log.n_messages
+    assert log_of(request).n_messages == log.n_messages
     assert request.command() == "anonymatch rounds mine.csv --budget 20"
 
 
@@ -98,11 +113,11 @@ def test_errors_and_notes_name_the_file_as_the_reader_does(tmp_path: Path) -> No
 
 
 def test_rounds_are_looked_at_once_until_their_file_is_gone(tmp_path: Path) -> None:
-    am.disclosure.write_rounds(SMALL.log(), tmp_path / "x.csv")
-    answers, request = Disclosures(), of_file(tmp_path / "x.csv")
-    first = answers.find(request, quiet)
+    am.disclosure.write_rounds(log_of(SMALL), tmp_path / "x.csv")
+    answers, request = Remembered(), of_file(tmp_path / "x.csv")
+    first = answers.once(request, request.find)
 
-    assert answers.find(request, quiet) is first
+    assert answers.once(request, request.find) is first
     answers.forget("another")
     assert answers.known(request) is first
     answers.forget("t")

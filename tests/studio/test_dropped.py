@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from anonymatch.base.errors import InputError
-from anonymatch.studio.address_options import AddressOptions
-from anonymatch.studio.dropped import Dropped, sort_out
-from anonymatch.studio.uploads import Store, Upload
+from anonymatch.studio.options import AddressOptions
+from anonymatch.studio.uploads import Dropped, Store, Upload, sort_out
 
 FILES = {
     "people.csv": "person,age,city\nann,23,Graz\nbob,27,Wien\n",
@@ -94,15 +93,15 @@ def test_files_along_are_taken_up_and_other_files_begin_anew(tmp_path: Path) -> 
     options = AddressOptions()
     options.receive(sort_out([release]))
     options.add(sort_out([release, people]))
-    options.identifiers = ("age",)
+    options.tell(quasi_identifiers=("age",))
     options.add(sort_out([release, age]))
 
     assert (options.file, options.second, options.role) == (release, people, "original")
     assert options.hierarchies == {"age": age}
-    assert options.identifiers == ("age",)
+    assert options.read.quasi_identifiers == ("age",)
     options.swap()
     assert (options.file, options.second) == (people, release)
-    assert options.values()["identifiers"] == []
+    assert "quasi_identifiers" not in options.values()
     options.receive(sort_out(dropped(tmp_path, "log.csv")))
     assert (options.second, options.hierarchies, options.role) == (None, {}, "departures")
 

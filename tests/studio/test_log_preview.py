@@ -7,15 +7,15 @@ import pytest
 
 import anonymatch as am
 from anonymatch.mixes import Messages, parse_law, synthesize
-from anonymatch.studio.charts import (
-    PricedSystem,
-    bar_chart,
+from anonymatch.studio.pages.first_look import (
     candidates_chart,
-    compare_chart,
     delays_chart,
+    load,
     load_chart,
+    span_words,
+    try_law,
 )
-from anonymatch.studio.log_preview import load, span_words, try_law
+from anonymatch.studio.widgets import bar_chart
 
 
 def blind(log: Messages) -> Messages:
@@ -121,18 +121,3 @@ def test_bars_of_equal_names_are_all_there() -> None:
     spec = bar_chart([("a", 1.0), ("b", 3.0)], title="T", x_label="x").to_dict()
 
     assert spec["description"] == "T. a: 1; b: 3."
-
-
-def test_a_cost_that_all_pay_alike_is_no_part_of_the_comparison() -> None:
-    def system(name: str, delay: float) -> PricedSystem:
-        return PricedSystem(
-            name=name, bits=2.0, low=1.9, high=2.1, delay=delay, bandwidth=1.0, every=np.ones(9)
-        )
-
-    spec = compare_chart([system("a", 1.0), system("b", 2.0)]).to_dict()
-
-    assert len(spec["vconcat"]) == 2  # delay and the spread, not the bandwidth
-    assert spec["description"].endswith(
-        "a: 2 bits for 1 s and 1 messages for each real one. "
-        "b: 2 bits for 2 s and 1 messages for each real one."
-    )

@@ -38,7 +38,6 @@ def markup(studio: Served, route: str) -> str:
             [
                 "10 messages and their cover",
                 "1.19 %",
-                "nothing can",
                 "anonymatch plan --users 500 --rate 0.02 --network 3x3 --law exponential:0.6667",
                 "--cover 1 --corrupt-mixes 3 --worst 1%=20",
             ],

@@ -7,31 +7,37 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import anonymatch as am
 from anonymatch.planning import FAMILIES, Network, read_request
-from anonymatch.reporting.charts import AnyChart, chart_svg
-from anonymatch.studio.planner import KINDS, Curve, Plans, Wish, confirm, curves, front_of
+from anonymatch.reporting.charts import AnyChart, FrontLine, chart_svg
+from anonymatch.studio.address import as_text
+from anonymatch.studio.pages.plan import KINDS, Wish, confirm, curves, front_of, scaled
+from anonymatch.studio.pages.plan_search import PlanSearch, plan_command
 
 
 @pytest.fixture(scope="module")
-def known() -> list[Curve]:
+def known() -> list[FrontLine]:
     return curves(Network.named("2x2"), 0)
 
 
 @pytest.mark.slow
-def test_curves_of_one_traffic_serve_every_other(known: list[Curve]) -> None:
+def test_curves_of_one_traffic_serve_every_other(known: list[FrontLine]) -> None:
     wish = Wish(users=300, rate=0.05, layers=2, width=2, cover=1.0)
-    by_kind = {curve.kind: curve for curve in known}
+    by_kind = {curve.name: curve for curve in known}
 
     assert list(by_kind) == list(KINDS)
-    for law in (by_kind["pool"].line(wish).keys[2], by_kind["exponential"].line(wish).keys[10]):
+    for law in (
+        scaled(by_kind["pool"], wish).keys[2],
+        scaled(by_kind["exponential"], wish).keys[10],
+    ):
         chosen = replace(wish, law=law)
         plan = confirm(chosen)
         setting = plan.best or plan.tried[0]
-        curve = by_kind[setting.kind]
-        expected = curve.height(chosen.mean_delay / chosen.unit)
+        curve = scaled(by_kind[setting.kind], chosen)
+        expected = np.exp(np.interp(np.log(chosen.mean_delay), np.log(curve.x), np.log(curve.y)))
 
         assert setting.mean_delay.value == pytest.approx(chosen.mean_delay, rel=0.05)
         assert setting.worst.value == pytest.approx(expected, rel=0.25)
@@ -46,10 +52,10 @@ def test_every_kind_of_mix_that_plans_know_may_be_chosen() -> None:
         assert "--corrupt-mixes 2" in wish.command()
 
 
-def test_more_cover_moves_the_front_to_the_left(known: list[Curve]) -> None:
+def test_more_cover_moves_the_front_to_the_left(known: list[FrontLine]) -> None:
     wish = Wish(layers=2, width=2)
     for curve in known:
-        without, with_cover = curve.line(wish), curve.line(replace(wish, cover=3.0))
+        without, with_cover = scaled(curve, wish), scaled(curve, replace(wish, cover=3.0))
 
         assert list(with_cover.x) == pytest.approx([x / 4 for x in without.x])
         assert with_cover.y == without.y
@@ -143,7 +149,7 @@ def test_a_setting_that_takes_too_long_is_refused() -> None:
     with pytest.raises(
         am.InputError, match=r"this setting would take about .* minutes; choose a s"
     ):
-        Plans().confirmation(deep)(lambda *_: None)
+        confirm(deep)
 
 
 def test_curves_of_the_largest_network_are_coarser_and_not_refused() -> None:
@@ -158,7 +164,7 @@ def test_curves_of_the_largest_network_are_coarser_and_not_refused() -> None:
             raise BegunError
 
     with pytest.raises(BegunError):
-        Plans().curves(Wish(layers=10, width=100))(progress)
+        curves(Network.named("10x100"), 0, progress)
     assert totals[-1] < 70  # predicted seconds
 
 
@@ -185,17 +191,17 @@ def test_the_command_of_a_wish_gives_its_figures(capsys: pytest.CaptureFixture[s
     assert loads(capsys.readouterr().out)["best"]["worst"]["low"] == best.worst.low
 
 
-def test_results_are_remembered() -> None:
-    plans, wish = Plans(), Wish(layers=1, width=1, law="pool:1,4")
-    told: list[float] = []
+def test_options_of_a_search_are_in_the_address_and_the_command() -> None:
+    query = {"plan.corrupt_users": "10%", "plan.burst": "5,0.2", "plan.laws": "pool:2,4,timed"}
+    query |= {"plan.worst": "5%=10"}
+    search = PlanSearch(query, dict, lambda: None)
+    again = PlanSearch({name: as_text(each) for name, each in search.values().items()}, dict, print)
 
-    first = plans.confirmation(wish)(lambda done, _: told.append(done))
-    calls = len(told)
-    second = plans.confirmation(wish)(lambda done, _: told.append(done))
-
-    assert second is first
-    assert len(told) == calls
-    assert plans.known_curves(wish) is None
+    assert again.read == search.read
+    assert (search.read.corrupt_users, search.read.burst) == (0.1, (5.0, 0.2))
+    assert search.read.laws == ["pool:2,4", "timed"]
+    command = plan_command({"users": 5, "burst": (5.0, 0.2), "worst": (0.05, 10.0)})
+    assert command == "anonymatch plan --users 5 --burst 5,0.2 --worst 5%=10"
 
 
 def words(chart: AnyChart) -> str:
@@ -203,7 +209,7 @@ def words(chart: AnyChart) -> str:
     return str(chart.to_dict()["description"])
 
 
-def test_the_dot_is_on_its_curve_until_it_is_simulated(known: list[Curve]) -> None:
+def test_the_dot_is_on_its_curve_until_it_is_simulated(known: list[FrontLine]) -> None:
     wish = Wish(layers=2, width=2, kind="threshold", delay=3.0)
     waiting = words(front_of(wish, known, None))
     plan = confirm(wish)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
 from shlex import split
 from urllib.parse import parse_qsl, urlsplit
@@ -11,9 +12,11 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.studio.address import address
-from anonymatch.studio.address_options import AddressOptions, law_choices
-from anonymatch.studio.request import Audits, why
+from anonymatch.mixes import SOURCES, ReadOptions
+from anonymatch.studio.address import address, with_text
+from anonymatch.studio.options import AddressOptions, form_fields, law_choices
+from anonymatch.studio.pages.one_user import why
+from anonymatch.studio.request import LABELS
 from anonymatch.studio.uploads import Store, Upload
 
 PEOPLE = "person,age,zip\nann,23,1010\nbob,27,1010\ncem,24,1020\ndan,31,1020\neve,36,1030\n"
@@ -41,14 +44,14 @@ def options(tmp_path: Path) -> AddressOptions:
 def audited(options: AddressOptions) -> am.Audit:
     inquiry = options.inquiry()
     assert inquiry is not None
-    return Audits().find(inquiry, lambda *_: None)
+    return inquiry.audit(lambda *_: None)
 
 
 def test_a_release_has_the_readers_name_and_the_columns_that_are_ticked(
     options: AddressOptions,
 ) -> None:
     guessed = audited(options)
-    options.identifiers, options.sensitive, options.name = ("age",), (), "person"
+    options.tell(quasi_identifiers=("age",), sensitive=(), name="person")
     told = audited(options)
 
     assert guessed.name == told.name == "released.csv"
@@ -67,8 +70,7 @@ def test_the_command_of_a_release_gives_the_same(
         (tmp_path / name).write_text(content)
     (tmp_path / "zip.csv").write_text("1010;101*\n1020;102*\n1030;103*\n")
     options.hierarchies = {"zip": upload(tmp_path, "zip.csv", "1010;101*\n1020;102*\n1030;103*\n")}
-    options.identifiers, options.sensitive = ("age", "zip"), ()
-    options.tolerance = {"age": 1.5}
+    options.tell(quasi_identifiers=("age", "zip"), sensitive=(), tolerance={"age": 1.5})
     inquiry = options.inquiry()
     assert inquiry is not None
     command = inquiry.command()
@@ -87,7 +89,7 @@ def test_a_hierarchy_of_a_column_that_does_not_identify_is_left_out(
     options: AddressOptions, tmp_path: Path
 ) -> None:
     options.hierarchies = {"zip": upload(tmp_path, "zip.csv", "1010;101*\n")}
-    options.identifiers = ("age",)
+    options.tell(quasi_identifiers=("age",))
     inquiry = options.inquiry()
     assert inquiry is not None
 
@@ -99,21 +101,22 @@ def test_an_address_has_columns_tolerance_and_laws_of_ages() -> None:
     store = Store()
     given = AddressOptions(
         example="mix.csv",
-        identifiers=("age, years", "zip"),
-        sensitive=(),
-        name="who",
-        tolerance={"age": 2.0},
-        decoys="uniform",
-        spends="gamma:10,1",
-        merging=5.0,
+        read=ReadOptions(
+            quasi_identifiers=("age, years", "zip"),
+            sensitive=(),
+            name="who",
+            tolerance={"age": 2.0},
+            decoys="uniform",
+            spends="gamma:10,1",
+            merging=5.0,
+        ),
     )
     link = address("/audit", **given.values())
     query = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True))
     again = AddressOptions.of(query, store, "page")
     store.close()
 
-    for name in ("identifiers", "sensitive", "name", "tolerance", "decoys", "spends", "merging"):
-        assert getattr(again, name) == getattr(given, name)
+    assert again.read == given.read
 
 
 def test_an_address_names_no_file_of_this_machine() -> None:
@@ -127,7 +130,8 @@ def test_an_address_names_no_file_of_this_machine() -> None:
     options = AddressOptions.of(query, store, "page")
     store.close()
 
-    assert (options.law, options.delays, options.hierarchies, options.decoys) == ("", None, {}, "")
+    assert (options.law, options.delays, options.hierarchies) == ("", None, {})
+    assert options.read == ReadOptions()
 
 
 def test_measured_delays_need_a_file_that_was_dropped(tmp_path: Path) -> None:
@@ -158,7 +162,7 @@ def test_a_table_without_its_original_says_what_to_drop(tmp_path: Path) -> None:
 
 
 def test_a_first_look_has_columns_and_first_rows(options: AddressOptions) -> None:
-    options.identifiers = ("zip",)  # what is ticked is no part of it
+    options.tell(quasi_identifiers=("zip",))  # what is ticked is no part of it
     inquiry = options.plain_inquiry()
     assert inquiry is not None
     tables = inquiry.first_look().tables
@@ -195,7 +199,7 @@ def test_laws_of_rings_are_those_of_the_fields(tmp_path: Path) -> None:
     )
     options = AddressOptions(file=upload(tmp_path, "rings.json", rings))
     plain = audited(options)
-    options.tell_ages("decoys", "uniform")
+    options.tell(decoys="uniform")
     weighed = audited(options)
     inquiry = options.plain_inquiry()
     assert inquiry is not None
@@ -205,7 +209,78 @@ def test_laws_of_rings_are_those_of_the_fields(tmp_path: Path) -> None:
     assert options.file is not None
     assert weighed.entropy == am.audit(options.file.path, decoys="uniform").entropy
     assert weighed.entropy.value < 0.95
+    request = options.inquiry()
+    assert request is not None
+    assert request.command() == "anonymatch rings audit rings.json --decoys uniform --budget 30"
     assert look.rings is not None
     assert look.rings.weighted == ""
     assert look.graph is not None
     assert look.graph.n_behaviours == 2
+
+
+LOG = {
+    "loss": "0.1",
+    "cover_rate": "0.5",
+    "since": "2",
+    "until": "2026-01-01T00:00:00",
+    "drained": "1",
+    "whole_log": "1",
+    "columns": "time=ts,user=src",
+    "inside_at_start": "m1=2,m2=0.5",
+    "lost": "3",
+    "corrupt": "m3,m7",
+    "view": "ends",
+}
+
+
+def test_every_option_of_a_log_is_in_the_address() -> None:
+    store = Store()
+    options = AddressOptions.of({"example": "mix_log.csv"} | LOG, store, "page")
+    link = address("/audit", **options.values())
+    query = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True))
+    again = AddressOptions.of(query, store, "page")
+    store.close()
+
+    assert again.read == options.read
+    assert options.read.given().keys() == LOG.keys()
+    assert options.read.inside_at_start == {"m1": 2.0, "m2": 0.5}
+    assert options.read.until == LOG["until"]
+
+
+@pytest.mark.parametrize(("name", "text"), [("loss", "x"), ("lost", "1.5"), ("view", "all")])
+def test_invalid_options_are_refused_and_not_read_from_addresses(name: str, text: str) -> None:
+    store = Store()
+    options = AddressOptions.of({"example": "mix_log.csv", name: text}, store, "page")
+    store.close()
+
+    assert options.read == ReadOptions()
+    with pytest.raises(am.InputError, match=r".+"):
+        with_text(options.read, name, text)
+
+
+def test_every_option_has_a_field_on_the_page() -> None:
+    placed = {"law", "source", "unit", "columns", "departures", "original", "quasi_identifiers"}
+    placed |= {"sensitive", "name", "hierarchies", "tolerance"}
+    formed = {name for kind in SOURCES for names in form_fields(kind).values() for name in names}
+
+    assert placed | formed == {each.name for each in fields(ReadOptions)}
+    assert all(name in LABELS for name in placed | formed)
+
+
+def test_options_of_a_log_reach_the_audit_and_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = am.mixes.synthesize("exponential:1", messages=60, rate=3.0, seed=1)
+    am.mixes.write_messages(log, tmp_path / "log.csv")
+    options = AddressOptions(file=upload(tmp_path, "log.csv", (tmp_path / "log.csv").read_text()))
+    options.take("exponential:1")
+    options.read = with_text(with_text(options.read, "loss", "0.1"), "drained", "True")
+    inquiry = options.inquiry()
+    assert inquiry is not None
+    direct = am.audit(tmp_path / "log.csv", law="exponential:1", loss=0.1, drained=True)
+
+    assert "--loss 0.1 --drained" in inquiry.command()
+    assert audited(options).entropy.value == pytest.approx(direct.entropy.value)
+    monkeypatch.chdir(tmp_path)
+    assert main([*split(inquiry.command())[1:], "--json"]) == 0
+    assert "entropy" in capsys.readouterr().out

@@ -13,10 +13,12 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.counting.reference import matchings
 from anonymatch.mixes import ReadOptions
-from anonymatch.studio.address_options import AddressOptions
-from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
+from anonymatch.studio.options import AddressOptions
+from anonymatch.studio.pages.attack import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.pages.design import contenders, edges_for
-from anonymatch.studio.request import FIELDS, AuditRequest, Audits, Looks, as_field, why
+from anonymatch.studio.pages.one_user import why
+from anonymatch.studio.request import LABELS, AuditRequest, as_field
+from anonymatch.studio.session import Remembered
 from anonymatch.studio.uploads import Store
 
 
@@ -122,22 +124,13 @@ def test_why_names_the_tight_set() -> None:
     assert why(audit, 0).reason == ""
 
 
-def test_an_audit_is_computed_once_and_forgotten_with_its_file() -> None:
-    audits, inquiry = Audits(), AuditRequest(name="mix.csv", path=EXAMPLE, token="t")
-    first = audits.find(inquiry, lambda *_: None)
-
-    assert audits.find(inquiry, lambda *_: None) is first
-    audits.forget("t")
-    assert audits.find(inquiry, lambda *_: None) is not first
-
-
 def test_errors_call_files_by_the_readers_names(tmp_path: Path) -> None:
     path = tmp_path / "secret-token.csv"
     path.write_text("user,behaviour\nann\n")
     inquiry = AuditRequest(name="seen.csv", path=path)
 
     with pytest.raises(InputError, match=r"seen\.csv") as caught:
-        Audits().find(inquiry, lambda *_: None)
+        inquiry.audit(lambda *_: None)
 
     assert "secret" not in str(caught.value)
 
@@ -153,22 +146,20 @@ def test_the_command_line_of_an_audit_is_quoted() -> None:
 def test_errors_speak_of_the_fields_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "upload-1.csv"
     path.write_text("time,direction,name\n0,in,ann\n9,out,x\n")
-    audits = Audits()
 
     def problem_of(law: str) -> str:
         with pytest.raises(am.InputError) as caught:
-            audits.find(
-                AuditRequest(name="log.csv", path=path, options=ReadOptions(law=law or None)),
-                lambda *_: None,
+            AuditRequest(name="log.csv", path=path, options=ReadOptions(law=law or None)).audit(
+                lambda *_: None
             )
         return str(caught.value)
 
     assert "give 'How messages are delayed', one of window:1,5" in problem_of("")
-    assert "(--cover 1 on the command line)" in problem_of("window:0,1")
+    assert "('Dummy messages' 1)" in problem_of("window:0,1")
 
 
 def test_every_field_that_an_error_may_name_is_told_by_its_label() -> None:
-    for name, label in FIELDS.items():
+    for name, label in LABELS.items():
         assert as_field(Argument(name)) == repr(label)
         assert as_field(Argument(name, ...)) == repr(label)
 
@@ -260,16 +251,16 @@ def test_the_command_fails_under_what_is_switched_on(tmp_path: Path) -> None:
 def test_a_first_look_is_remembered_whatever_law_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     am.mixes.write_messages(am.mixes.synthesize("window:1,5", messages=40, seed=1), path)
-    looks = Looks()
-    plain = AuditRequest(name="log.csv", path=path, token="t")
-    first = looks.find(plain)
+    looks, plain = Remembered(), AuditRequest(name="log.csv", path=path, token="t").plain()
+    first = looks.once(plain, plain.first_look)
 
     law = AuditRequest(
         name="log.csv", path=path, token="t", options=ReadOptions(law="window:1,9"), budget=3.0
-    )
-    assert looks.find(law) is first
+    ).plain()
+    assert looks.once(law, law.first_look) is first
     looks.forget("t")
-    assert looks.find(law) is not first
+    assert looks.known(law) is None
+    assert looks.once(law, law.first_look) is not first
 
 
 def test_errors_about_files_of_an_archive_call_them_as_the_reader_does(tmp_path: Path) -> None:

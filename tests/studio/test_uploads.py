@@ -168,7 +168,7 @@ def test_a_link_in_an_archive_is_refused(store: Store) -> None:
 def test_an_archive_that_unfolds_to_too_much_is_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonymatch.graph.limits.allowed", lambda packed: 10 * packed)
+    monkeypatch.setattr("anonymatch.studio.uploads.allowed_unfolded", lambda packed: 10 * packed)
     store.limit = 1_000_000
 
     with pytest.raises(InputError, match=r"a\.zip: it unfolds to more than"):

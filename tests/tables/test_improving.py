@@ -336,6 +336,7 @@ def test_improve_takes_several_targets_and_names_a_repeated_one(
 
     recoded(tmp_path, 60)
     given = [
+        "table",
         "improve",
         str(tmp_path / "released.csv"),
         "--original",

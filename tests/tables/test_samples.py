@@ -236,7 +236,7 @@ def test_audit_refuses_a_long_comparison_after_the_figures_of_equal_rows(
 
     release, original = long_table(tmp_path)
     monkeypatch.setattr(classes, "_LINK", 1e-4)  # as slow as a table of a hundred times the pairs
-    code = main(["audit", str(release), "--original", str(original), "--budget", "1"])
+    code = main(["table", "audit", str(release), "--original", str(original), "--budget", "1"])
     shown = capsys.readouterr()
 
     assert code == 2

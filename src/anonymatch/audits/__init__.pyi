@@ -64,6 +64,9 @@ from anonymatch.audits.log_totals import (
     LogTotals as LogTotals,
     totals as totals,
 )
+from anonymatch.audits.passages import (
+    explained as explained,
+)
 from anonymatch.audits.parts import (
     Bin as Bin,
     Campaign as Campaign,

@@ -27,8 +27,10 @@ from anonymatch.counting.measures import (
     system,
     user_figures,
 )
-from anonymatch.graph import Graph, check_memory, require_matching
+from anonymatch.graph import Graph, require_matching
 from anonymatch.mixes import (
+    Exponential,
+    HopLaw,
     LinkFigures,
     MessageObservation,
     NetworkJoint,
@@ -42,6 +44,7 @@ from anonymatch.mixes import (
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
 from anonymatch.tables import TableObservation
+from anonymatch.tabular import check_memory
 
 if TYPE_CHECKING:
     from anonymatch.tables import Links
@@ -388,9 +391,9 @@ def _of_passage(observation: MessageObservation, passage: Passage, resources: Re
             return _by_links(observation, passage, resources)
         except BudgetError:
             law = passage.law
-            if law is None or not law.has_graph or not passage.conditions.silent:
+            if not isinstance(law, HopLaw) or not passage.conditions.silent:
                 raise
-            if law.closed_form:  # a graph would take far longer
+            if isinstance(law, Exponential):  # a graph would take far longer
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=resources.budget)
@@ -439,7 +442,7 @@ def closes(passage: Passage) -> bool:
     """Whether all that came in left one exponential mix, and nothing else did: in closed form."""
     conditions = passage.conditions
     assert conditions is not None
-    if passage.law is None or not passage.law.closed_form or not conditions.clean:
+    if not isinstance(passage.law, Exponential) or not conditions.clean:
         return False
     if len(passage.users) != len(passage.behaviours):
         return False
@@ -648,9 +651,7 @@ def _edges_at(
 def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
     """Closer than what is known of each user, where chains of moves tell errors of all of them."""
     errors = probabilities.errors
-    methods = probabilities.method.split(" + ")
-    sampled = {"worm chain", "guided sampling", "belief propagation", "Sinkhorn scaling"}
-    if errors is None or counting.SPARE_METHOD not in methods or sampled & set(methods):
+    if errors is None or not probabilities.by_moves:
         return None
     if np.isnan(probabilities.probabilities).any():
         return None

@@ -27,7 +27,15 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import shown
 from anonymatch.counting.measures import averages
-from anonymatch.mixes import MessageAudit, MixAudit, Nouns, Observation, network_of, passage_of
+from anonymatch.mixes import (
+    FlushLaw,
+    MessageAudit,
+    MixAudit,
+    Nouns,
+    Observation,
+    network_of,
+    passage_of,
+)
 from anonymatch.rings import RingAudit
 from anonymatch.tables import NOTION_KINDS, NotionKind, TableAudit, TableObservation
 
@@ -274,7 +282,7 @@ def _fitting(observation: Observation) -> Ints | None:
     assert passage is not None
     if network_of(observation) is not None:
         return None
-    flushes = passage.law is not None and passage.law.flush is not None
+    flushes = isinstance(passage.law, FlushLaw)
     if flushes or not len(passage.departures):
         return None
     # Several hops take time: nobody leaves at the moment of coming in.

@@ -184,19 +184,19 @@ class _Log:
     def __init__(self, path: Path, rows: int) -> None:
         import polars as pl
 
-        from anonymatch.graph import parquet
+        from anonymatch.tabular import check_readable
 
         self.path, self.rows = path, rows
         if path.suffix.lower() != ".parquet" or not path.is_file():
             raise InputError(f"{path}: give a .parquet file, which can be read in stretches")
         try:
-            parquet.check_readable(path)
+            check_readable(path)
             self.frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
             schema = self.frame.collect_schema()
             self.number = int(self.frame.select(pl.len()).collect(engine="streaming").item())
             self.flags = [name for name in _FLAGS if name in schema]
             used = [name for name in ("time", "direction", *self.flags) if name in schema]
-            parquet.check_readable(path, used)
+            check_readable(path, used)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
         except InputError as error:

@@ -12,7 +12,7 @@ def main(arguments: list[str] | None = None) -> int:
     stopped, 2 bad input, 130 interrupted.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    if given == ["--version"]:  # without typer, which takes longer to import than this to answer
+    if given == ["--version"]:  # without click, which takes longer to import than this to answer
         from anonymatch import __version__
 
         print(f"anonymatch {__version__}")

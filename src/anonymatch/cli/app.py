@@ -1,138 +1,136 @@
-"""The program: its name, what all its commands share, and how arguments become work."""
+"""The program: its commands in groups, loaded when they are asked for, and its errors."""
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Any
 
-import typer
+import click
 
-import anonymatch as am
+from anonymatch import __version__
 from anonymatch.base.errors import InputError
-from anonymatch.cli.commands import load_commands
-from anonymatch.cli.console import INTERRUPTED, notes, watch
-from anonymatch.cli.help import Group
-from anonymatch.cli.options import Options, option, whole
+from anonymatch.base.text import did_you_mean
+from anonymatch.cli.command import Command, write_list
+from anonymatch.cli.commands import COMMANDS, GROUPS
 
-__all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
+__all__ = ["load_command", "option_names", "parse", "program"]
 
-_LAW_KEYS = ("decoys", "spends", "merging")  # of files of rings
-_KEYS = ("members", "rings", "inputs", "outputs", "links", "relays")  # of rings and relays
-_HEAD = 1 << 16  # bytes of a file that show whether it may be these
+_LINE = 60  # letters of a summary beside the longest name of a command
 
-# Both the click that typer carries and the click of older typers call this UsageError.
-_Usage: Any = typer.BadParameter.__bases__[0]
 
-app = typer.Typer(
-    name="anonymatch",
-    cls=Group,
+def load_command(name: str) -> Command:
+    """Return a command; only its own module is imported."""
+    module = import_module(f"anonymatch.cli.commands.{COMMANDS[name]}")
+    made: Command = getattr(module, name.split()[-1])
+    return made
+
+
+class Commands(click.Group):
+    """The program, or its commands for one problem: those whose name has two words."""
+
+    def __init__(self, name: str, prefix: str = "", **more: Any) -> None:
+        self.prefix = prefix
+        super().__init__(
+            name,
+            invoke_without_command=True,
+            callback=_show_help,
+            context_settings={"help_option_names": ["-h", "--help"]},
+            subcommand_metavar="COMMAND ...",
+            options_metavar="",
+            **more,
+        )
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the first words of the commands' names."""
+        rest = [name.removeprefix(self.prefix) for name in COMMANDS if name.startswith(self.prefix)]
+        return list(dict.fromkeys(name.partition(" ")[0] for name in rest))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or the commands of a problem."""
+        full = f"{self.prefix}{cmd_name}"
+        if full in COMMANDS:
+            return load_command(full)
+        deeper = any(name.startswith(f"{full} ") for name in COMMANDS)
+        return Commands(cmd_name, f"{full} ") if deeper else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command if there is none of this name."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by group, then the options."""
+        names = [name for name in COMMANDS if name.startswith(self.prefix)]
+        for title, commands in GROUPS.items():
+            rows = [
+                (name, _summary(load_command(name).help or ""))
+                for name in commands
+                if name in names
+            ]
+            write_list(formatter, title, rows, max(map(len, names)))
+        click.Command.format_options(self, ctx, formatter)
+        formatter.write(f"\n'{ctx.command_path} COMMAND --help' lists what a command takes.\n")
+
+
+@click.pass_context
+def _show_help(context: click.Context) -> None:
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help().rstrip())
+
+
+program = Commands(
+    "anonymatch",
     help=(
         "Measure anonymity: count the ways users can be matched to what an attacker saw.\n\n"
-        "FILE is a table user,behaviour[,weight] as .csv, .tsv or .parquet, or a graph as .mtx, "
-        ".npz, .json or .jsonl. Start with 'anonymatch demo'."
+        "FILE is a message log, or a graph: a table user,behaviour[,weight] as .csv, .tsv or "
+        ".parquet, or .mtx, .npz, .json or .jsonl. Start with 'anonymatch demo'."
     ),
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(__version__, message="%(prog)s %(version)s", help="Print the version.")(
+    program
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Who may have done what.")]
-Out = Annotated[
-    Path | None,
-    option("--out", "Save as .csv, .tsv, .parquet, .json or .jsonl.", metavar="FILE"),
-]
 
+def _summary(text: str, most: int = _LINE) -> str:
+    r"""Return the sentences that fit a line of the list; the first one at least.
 
-def top_option(what: str) -> Any:
-    """How many lines of a table are shown."""
-    text = f"{what} to show; 0 for all (20 unless told)."
-    return option("--top", text, metavar="N", parser=whole(0))
+    Examples
+    --------
+    >>> _summary("Is it good? For whom? Everything.\n\nAnd more.", 25)
+    'Is it good? For whom?'
+    """
+    first = text.partition("\n\n")[0].replace("\n", " ")
+    ends = [sentence.end() for sentence in re.finditer(r"[.?](?= |$)", first)]
+    return first[: max((end for end in ends if end <= most), default=min(ends, default=None))]
 
 
 def option_names() -> set[str]:
-    """Every option of every command."""
-    load_commands()
-    program: Any = typer.main.get_command(app)
-    every = program.commands.values()
+    """Return every option of every command."""
+    every = map(load_command, COMMANDS)
     return {name for command in every for param in command.params for name in param.opts}
 
 
 def parse(arguments: list[str]) -> Callable[[], int | None] | None:
-    """The work that the arguments ask for; None if the answer was given (help, version)."""
-    load_commands(arguments[0] if arguments else None)
-    program = typer.main.get_command(app)
+    """Return the work that the arguments ask for; None if the answer was given (help, version)."""
     try:
-        work: Any = program.main(args=arguments, prog_name="anonymatch", standalone_mode=False)
-    except _Usage as error:
-        names = [name for name in arguments[:1] if name in program.commands]  # type: ignore[attr-defined]
-        where = " ".join(("anonymatch", *names))
-        text = _suggested(error.format_message().strip().rstrip("."))
+        work = program.main(args=arguments, prog_name="anonymatch", standalone_mode=False)
+    except click.UsageError as error:
+        text, where = _message(error), error.ctx.command_path if error.ctx else "anonymatch"
         see = " See" if text.endswith("?") else "; see"
         raise InputError(f"{text[:1].lower()}{text[1:]}{see} '{where} --help'") from None
-    except typer.Abort:
+    except click.Abort:
         raise KeyboardInterrupt from None
-    if work == INTERRUPTED:  # newer typers return the code of Ctrl-C
-        raise KeyboardInterrupt
     return work if callable(work) else None
 
 
-def _suggested(text: str) -> str:
-    """What typer says, with its suggestions worded as everywhere else.
-
-    Some versions put options in quotes, and some say a command twice: once for click.
-    """
-    text = re.sub(r" \(Possible options?: (.*)\)$", r" Did you mean \1?", text)
-    said, *hints = re.split(r"[.,;?]* Did you mean (?:one of:? )?", text)
-    if not hints:
-        return text
-    hint = re.sub(r"'(--[\w-]+)'", r"\1", hints[-1].rstrip("?"))
-    return f"{said}; did you mean {hint}?"
-
-
-@app.callback(invoke_without_command=True)
-def about(
-    context: typer.Context,
-    version: Annotated[bool, option("--version", "Print the version.")] = False,
-) -> None:
-    """What the program is, and its version."""
-    if version:
-        print(f"anonymatch {am.__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help().rstrip())
-
-
-def load(path: Path, options: Options) -> am.Graph:
-    """Read FILE, with its notes on standard error."""
-    options.limit_readers()
-    with notes():
-        return watch(f"reading {path.name}", lambda _: _graph(path, options.of_rings))
-
-
-def _graph(path: Path, of_rings: dict[str, Any]) -> am.Graph:
-    """Of edges, or of rings or relays, which are such a graph too."""
-    if of_rings or _may_be_more(path):
-        return am.read(path, **of_rings)
-    from anonymatch.graph import read  # most are edges: nothing about sources is imported
-
-    return read(path)
-
-
-def _may_be_more(path: Path) -> bool:
-    """Whether the beginning of a file has a word by which rings or relays are known."""
-    name = path.name.lower()
-    marks = [b"member", b"output"]
-    if name.removesuffix(".gz").endswith(".json"):
-        marks = [f'"{key}"'.encode() for key in (*_KEYS, *_LAW_KEYS)]
-    elif not name.removesuffix(".gz").endswith((".csv", ".tsv")):
-        return name.endswith(".parquet")
-    try:
-        with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:
-            head = file.read(_HEAD).lower()
-    except (OSError, EOFError, zlib.error):
-        return False  # whoever reads it says what is wrong
-    return any(mark in head for mark in marks)
+def _message(error: click.UsageError) -> str:
+    if not isinstance(error, click.NoSuchOption):
+        return error.format_message().strip().rstrip(".")
+    near = f"; did you mean {', '.join(error.possibilities)}?" if error.possibilities else ""
+    return f"no such option: {error.option_name}{near}"

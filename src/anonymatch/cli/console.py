@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import shlex
 import signal
 import sys
 import time
@@ -46,6 +47,7 @@ __all__ = [
     "notes",
     "pipe_may_close",
     "show",
+    "typed",
     "watch",
 ]
 
@@ -163,6 +165,11 @@ def _option(argument: Argument) -> str:
 def note(message: object) -> None:
     """Say something on standard error that is no error."""
     print(f"note: {text.name(message)}", file=sys.stderr)
+
+
+def typed() -> str:
+    """Return the command line that was typed, for reports."""
+    return shlex.join(["anonymatch", *sys.argv[1:]])
 
 
 @contextmanager

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymatch.cli import json_output
-from anonymatch.cli.console import note, show
+from anonymatch.cli.console import note, show, typed
 from anonymatch.cli.words import option
 
 if TYPE_CHECKING:
@@ -32,8 +30,7 @@ def present(
     from anonymatch.reporting import report_screen, write_report_html
 
     if html is not None:
-        command = shlex.join(["anonymatch", *sys.argv[1:]])
-        write_report_html(report.run_by(command), html, gates=gates or ())
+        write_report_html(report.run_by(typed()), html, gates=gates or ())
     if record is None:
         show(*report_screen(report, title=title, gates=gates or (), top=top, say=option))
     else:

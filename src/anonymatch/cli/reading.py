@@ -1,174 +1,84 @@
-"""Options that say what a file is: a message log with its law, a simulator's log, a table."""
+"""Files that commands read: graphs, and logs or tables with the options that describe them."""
 
 from __future__ import annotations
 
-import math
+import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
-
-from typer.models import OptionInfo
+from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.base.numbers import took
+from anonymatch.base.options import argument
 from anonymatch.base.text import Message
 from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
-from anonymatch.cli.options import Options, above_zero, from_zero, per_mix, whole
+from anonymatch.cli.options import Options
 from anonymatch.graph import Graph
-from anonymatch.mixes import (
-    NetworkObservation,
-    Observation,
-    ReadOptions,
-    help_text,
-    open_observation,
-    passage_graph,
-    passage_of,
-)
+from anonymatch.rings import RingOptions
 from anonymatch.running import Budget
-from anonymatch.tables import Release, TableObservation
 
-__all__ = ["FileOptions", "FilesOptions", "TableOptions", "about", "graph_of", "making", "observe"]
+if TYPE_CHECKING:
+    from anonymatch.mixes import Observation, ReadOptions
+    from anonymatch.tables import Release
 
+__all__ = ["GraphFile", "about", "graph_of", "load", "load_graph", "making", "observe"]
+
+_LAW_KEYS = ("decoys", "spends", "merging")  # of files of rings
+_KEYS = ("members", "rings", "inputs", "outputs", "links", "relays")  # of rings and relays
+_HEAD = 1 << 16  # bytes of a file that show whether it may be these
 _BYTE = 8e-8  # seconds to read a byte of a table
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
 
-class _ReadOption(OptionInfo):
-    """An option of :class:`ReadOptions`: what its help says is looked up when it is shown."""
-
-    def __init__(self, name: str, metavar: str | None = None, **more: Any) -> None:
-        self._field = name
-        option = f"--{name.replace('_', '-')}"
-        super().__init__(default=..., param_decls=(option,), metavar=metavar, **more)
-
-    @property
-    def help(self) -> str:
-        return help_text(self._field)
-
-    @help.setter  # noqa: A003
-    def help(self, text: object) -> None:
-        """Typer would set it at once; laws may come later."""
-
-
-_PROBABILITY = from_zero("a probability", below=1.0)
-_MESSAGES = from_zero("a number of messages")
-_RATE = from_zero("a rate")
-T = TypeVar("T")
-
-
 @dataclass(frozen=True, kw_only=True)
-class FilesOptions:
-    """Options that say how files are to be understood: fields of :class:`ReadOptions`.
+class GraphFile(RingOptions):
+    """A graph in a file."""
 
-    There may be one law for each file.
-    """
-
-    law: Annotated[list[str] | None, _ReadOption("law", "LAW")] = None
-    source: Annotated[str | None, _ReadOption("source", "KIND")] = None
-    unit: Annotated[str | None, _ReadOption("unit", "UNIT")] = None
-    columns: Annotated[list[str] | None, _ReadOption("columns", "MEANING=NAME")] = None
-    loss: Annotated[Any, _ReadOption("loss", "P", parser=per_mix(_PROBABILITY))] = None
-    lost: Annotated[int | None, _ReadOption("lost", "N", parser=whole(0))] = None
-    cover_rate: Annotated[Any, _ReadOption("cover_rate", "R", parser=per_mix(_RATE))] = None
-    cover: Annotated[int | None, _ReadOption("cover", "N", parser=whole(0))] = None
-    loop_rate: Annotated[Any, _ReadOption("loop_rate", "R", parser=per_mix(_RATE))] = None
-    since: Annotated[str | None, _ReadOption("since", "TIME")] = None
-    until: Annotated[str | None, _ReadOption("until", "TIME")] = None
-    drained: Annotated[bool, _ReadOption("drained")] = False
-    inside_at_start: Annotated[
-        Any, _ReadOption("inside_at_start", "R", parser=per_mix(_MESSAGES))
-    ] = None
-    cover_in_pool: Annotated[bool, _ReadOption("cover_in_pool")] = False
-    cover_visible: Annotated[bool, _ReadOption("cover_visible")] = False
-    whole_log: Annotated[bool, _ReadOption("whole_log")] = False
-    longest_delay: Annotated[
-        float | None, _ReadOption("longest_delay", "SECONDS", parser=above_zero("delay"))
-    ] = None
-    strays: Annotated[int | None, _ReadOption("strays", "N", parser=whole(0))] = None
-    align: Annotated[str | None, _ReadOption("align", "WHERE")] = None
-    corrupt: Annotated[list[str] | None, _ReadOption("corrupt", "MIXES")] = None
-    view: Annotated[str | None, _ReadOption("view", "VIEW")] = None
-    decoys: Annotated[str | None, _ReadOption("decoys", "LAW")] = None
-    spends: Annotated[str | None, _ReadOption("spends", "LAW")] = None
-    merging: Annotated[
-        float | None, _ReadOption("merging", "TIMES", parser=above_zero("factor"))
-    ] = None
-
-    def law_of(self, k: int) -> str | None:
-        """The law of the k-th file: one for all of them, or one for each."""
-        return self.law[min(k, len(self.law) - 1)] if self.law else None
-
-    def of_file(self, k: int = 0) -> ReadOptions:
-        """For the k-th file."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        several = {"corrupt": self.corrupt or None, "columns": self.columns or None}
-        return ReadOptions(**values | several | {"law": self.law_of(k)})
-
-    def check(self, files: int) -> None:
-        """Refuse laws that are neither one for all files nor one for each."""
-        if self.law is not None and len(self.law) not in (1, files):
-            raise InputError(f"--law is given {len(self.law)} times for {files} files")
+    file: Path = argument("FILE", "Graph: a table user,behaviour[,weight], or rings.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """Options that say how a released table is to be understood."""
-
-    original: Annotated[Path | None, _ReadOption("original", "FILE")] = None
-    identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMNS")] = None
-    sensitive: Annotated[list[str] | None, _ReadOption("sensitive", "COLUMNS")] = None
-    name: Annotated[str | None, _ReadOption("name", "COLUMN")] = None
-    hierarchies: Annotated[list[str] | None, _ReadOption("hierarchies", "COLUMN=FILE")] = None
-    tolerance: Annotated[list[str] | None, _ReadOption("tolerance", "COLUMN=NUMBER")] = None
-    missing: Annotated[list[str] | None, _ReadOption("missing", "TEXTS")] = None
-
-    def of_table(self) -> dict[str, Any]:
-        """Those as :func:`anonymatch.tables.read_released` takes them."""
-        return {
-            "original": self.original,
-            "identifiers": self.identifiers or None,
-            "sensitive": self.sensitive or None,
-            "name": self.name,
-            "hierarchies": _pairs(self.hierarchies, "--hierarchies", Path),
-            "tolerance": _pairs(self.tolerance, "--tolerance", _distance),
-            "missing": self.missing or None,
-        }
+def load(given: GraphFile, options: Options) -> Graph:
+    """Read the graph, with its notes on standard error."""
+    rings = {each.name: getattr(given, each.name) for each in fields(RingOptions)}
+    return load_graph(given.file, options, **rings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileOptions(TableOptions, FilesOptions):
-    """The same for a single file, which may have another beside it."""
+def load_graph(path: Path, options: Options, **rings: Any) -> Graph:
+    """Read a graph of edges, or of rings or relays."""
+    options.limit_readers()
+    told = {name: value for name, value in rings.items() if value is not None}
 
-    departures: Annotated[Path | None, _ReadOption("departures", "FILE")] = None
+    def read() -> Graph:
+        if told or _may_be_more(path):
+            import anonymatch as am
 
-    def of_file(self, k: int = 0) -> ReadOptions:
-        return replace(super().of_file(k), **self.of_table())
+            return am.read(path, **told)
+        from anonymatch.graph import read  # most are edges: nothing about mixes is imported
+
+        return read(path)
+
+    with notes():
+        return watch(f"reading {path.name}", lambda _: read())
 
 
-def _distance(text: str) -> float:
+def _may_be_more(path: Path) -> bool:
+    """Whether the beginning of a file has a word by which rings or relays are known."""
+    name = path.name.lower()
+    marks = [b"member", b"output"]
+    if name.removesuffix(".gz").endswith(".json"):
+        marks = [f'"{key}"'.encode() for key in (*_KEYS, *_LAW_KEYS)]
+    elif not name.removesuffix(".gz").endswith((".csv", ".tsv")):
+        return name.endswith(".parquet")
     try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < math.inf:
-        raise InputError(f"--tolerance {text!r} is no number from 0 on")
-    return value
-
-
-def _pairs(given: list[str] | None, option: str, read: Callable[[str], T]) -> dict[str, T] | None:
-    """COLUMN=VALUE, repeated, as a dictionary."""
-    pairs = {}
-    for text in given or ():
-        column, equals, value = text.partition("=")
-        if not equals or not column or not value:
-            raise InputError(f"{option} {text!r} must be COLUMN=VALUE")
-        if column in pairs:
-            raise InputError(f"{option} is given twice for {column!r}; keep one")
-        pairs[column] = read(value)
-    return pairs or None
+        with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:
+            head = file.read(_HEAD).lower()
+    except (OSError, EOFError, zlib.error):
+        return False  # whoever reads it says what is wrong
+    return any(mark in head for mark in marks)
 
 
 @contextmanager
@@ -185,15 +95,13 @@ def about(path: Path) -> Iterator[None]:
 
 
 def observe(
-    path: Path,
-    options: Options,
-    reading: FilesOptions,
-    k: int = 0,
-    early: Callable[[Release], None] | None = None,
+    path: Path, options: Options, given: ReadOptions, early: Callable[[Release], None] | None = None
 ) -> Observation:
-    """Read FILE, with its notes on standard error."""
+    """Read a log or a table, with its notes on standard error."""
     options.limit_readers()
-    given, budget = reading.of_file(k), making(options)
+    from anonymatch.mixes import open_observation
+
+    budget = making(options)
     with notes():
         try:
             observation = watch(
@@ -225,6 +133,9 @@ def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
     if observation.graph is not None:
         return observation.graph
+    from anonymatch.mixes import NetworkObservation, passage_graph, passage_of
+    from anonymatch.tables import TableObservation
+
     if isinstance(observation, TableObservation):
         raise InputError("the tables are too large to be written as a graph; audit them")
     if isinstance(observation, NetworkObservation):

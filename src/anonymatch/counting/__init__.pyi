@@ -6,9 +6,6 @@ from anonymatch.counting.api import (
     plan_posterior as plan_posterior,
     posterior as posterior,
 )
-from anonymatch.counting.approximate.spare_chain import (
-    SPARE_METHOD as SPARE_METHOD,
-)
 from anonymatch.counting.blocks.block_classes import (
     concatenated_ranges as concatenated_ranges,
     members_of_classes as members_of_classes,

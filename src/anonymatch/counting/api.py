@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from fractions import Fraction
 from typing import Any
@@ -15,8 +16,8 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
-from anonymatch.counting.approximate.estimate import CONFIDENCE, Estimate
-from anonymatch.counting.approximate.marginals import UNCHECKED, UNKNOWN, EdgeEstimate
+from anonymatch.counting.approximate.estimate import CONFIDENCE, Basis, Estimate
+from anonymatch.counting.approximate.marginals import EdgeEstimate
 from anonymatch.counting.blocks.block_classes import concatenated_ranges
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.planning.choose import AUTO, ESTIMATE, METHODS, method_named
@@ -45,7 +46,6 @@ def count(
 
     Parameters
     ----------
-    graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
         "estimate" estimates every block of more than two users, also where it could be counted,
@@ -63,12 +63,8 @@ def count(
         Ask for a promise: within a factor 1 +- epsilon with probability 1 - delta (default 0.1 and
         0.05 if one is given). Blocks that are quickly counted are exact; beyond the budget the
         call is refused with the predicted cost.
-    seed : int, optional
-        For estimates (default 0); the same seed gives the same answer on any number of threads.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------
@@ -128,7 +124,6 @@ def posterior(
 
     Parameters
     ----------
-    graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
     exact : bool, optional
@@ -142,12 +137,8 @@ def posterior(
     epsilon, delta : float, optional
         Ask for a promise: all probabilities together are within +-epsilon with probability
         1 - delta (default 0.1 and 0.05 if one is given), from matchings that are drawn exactly.
-    seed : int, optional
-        For estimates (default 0); the same seed gives the same answer on any number of threads.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------
@@ -223,8 +214,8 @@ def _posterior(
         else:
             probabilities[edges], of_error = job.solution(k).posteriors
             error, rounding = max(error, of_error), max(rounding, of_error)
-    known = [one for one in estimates.values() if one.method != UNKNOWN]
-    sampled = [one for one in known if one.method != UNCHECKED]
+    bases = {one.basis for one in estimates.values()}
+    sampled = bases - {Basis.UNKNOWN, Basis.UNCHECKED}
     probabilities.setflags(write=False)
     errors.setflags(write=False)
     exactly = not estimates and (not graph.weighted or settings.exact)
@@ -233,12 +224,13 @@ def _posterior(
         probabilities=probabilities,
         exact=exactly,
         error=error,
-        errors=errors if known else None,
+        errors=errors if bases - {Basis.UNKNOWN} else None,
         entropy_errors=_entropy_errors(job, estimates),
+        by_moves=Basis.MOVES in bases and Basis.SAMPLED not in bases,
         rounding=rounding,
         confidence=1.0 if not sampled else 1.0 - promise.delta if promise else CONFIDENCE,
         seed=settings.seed if sampled else None,
-        method=_methods(job, {k: one.method for k, one in estimates.items()}),
+        method=_methods(job, estimates),
         plan=job.plan,
         exact_counts=(lambda: _exact_counts(job)) if exactly else None,
     )
@@ -330,7 +322,7 @@ def _combine(
             total.add_interval((low + high) / 2, (low, high), shift, kind.copies)
         factors += [job.factor(kind, solution)] if exact else []
     (low, high), proven = total.interval(len(logs) + len(job.kinds) + 1)
-    sampled = [estimate for estimate in estimates.values() if estimate.method != "proven bounds"]
+    sampled = [estimate for estimate in estimates.values() if estimate.basis is not Basis.PROVEN]
     return Count(
         exact=exact,
         log=total.log,
@@ -340,20 +332,20 @@ def _combine(
         proven=proven,
         effective=min((estimate.effective for estimate in sampled), default=None),
         seed=job.settings.seed if sampled else None,
-        method=_methods(job, {k: estimate.method for k, estimate in estimates.items()}),
+        method=_methods(job, estimates),
         plan=job.plan,
         weighted=weighted,
         factors=tuple(factors),
     )
 
 
-def _methods(job: Computation, estimated: dict[int, str]) -> str:
+def _methods(job: Computation, estimated: Mapping[int, Estimate | EdgeEstimate]) -> str:
     """The methods in use: those of estimates first; if all are bounds, nothing else matters."""
     if not estimated:
         return job.plan.method
-    if set(estimated.values()) == {"proven bounds"}:
-        return "proven bounds"
-    names = [estimated[k] for k in sorted(estimated)]
+    names = [estimated[k].method for k in sorted(estimated)]
+    if all(one.basis is Basis.PROVEN for one in estimated.values()):
+        return names[0]
     names += [o.method for k, o in enumerate(job.options) if k not in estimated]
     names += ["subset"] if (job.small.behaviour_counts > 1).any() else []
     return " + ".join(dict.fromkeys(names))

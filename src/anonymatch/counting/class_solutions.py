@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block_classes import BlockClass
 from anonymatch.counting.blocks.solution import Option, shares
 from anonymatch.counting.blocks.tuning import tuning
@@ -22,8 +23,6 @@ from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import log_of
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
-
-Floats = npt.NDArray[np.float64]
 
 _HALVE = ("glynn", "subset")  # methods whose cost halves with each user that leaves
 _DIVIDED = 2.0**-50  # error of probabilities that are quotients of integers
@@ -176,9 +175,7 @@ def _answer(job: Computation, kind: BlockClass, option: Option, *, exactly: bool
 
 
 def _exact_price(kind: BlockClass, option: Option) -> tuple[float, float]:
-    """Predicted seconds and bytes of exact integers for all edges, on top of their
-    probabilities.
-    """
+    """Predicted seconds and bytes of exact integers for all edges, beside probabilities."""
     bits = block_bits(kind.block)
     if not math.isfinite(bits):  # weights whose sums leave doubles
         return math.inf, math.inf

@@ -17,6 +17,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LN2 = math.log(2.0)
+
 
 def product(values: Sequence[int]) -> int:
     """Product by halves, so that the large multiplications are between equals.

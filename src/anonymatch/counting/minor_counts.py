@@ -42,13 +42,9 @@ def minors(
     ----------
     graph : Graph
         With or without a perfect matching.
-    budget : float or Budget, optional
-        Predicted seconds of one core for each of the counts that this takes (default 300), or a
-        Budget with memory.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    budget, executor, progress : optional
+        As in every call (see :mod:`anonymatch.counting`); the budget is for each of the counts that
+        this takes.
 
     Returns
     -------
@@ -94,22 +90,7 @@ def gains(
 ) -> Objects:
     """What adding each missing edge (of weight 1) would add to the count; 0 where there is one.
 
-    Parameters
-    ----------
-    graph : Graph
-        With or without a perfect matching.
-    budget : float or Budget, optional
-        Predicted seconds of one core for each of the counts that this takes (default 300), or a
-        Budget with memory.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
-
-    Returns
-    -------
-    object array, shape (n_users, n_behaviours)
-        Python ints; Fractions for weighted graphs.
+    Parameters and result are those of :func:`minors`.
 
     Examples
     --------

@@ -5,30 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch import _native
 from anonymatch.base.errors import InputError
 from anonymatch.counting.blocks.block import Block
 
 LARGEST = 22  # users; 2^22 memoised subsets are the most that stay bearable
 
 Matrix = npt.NDArray[Any] | Sequence[Sequence[Any]]
-
-
-class SparseRows(Protocol):
-    """What :func:`matchings` needs of a graph or block."""
-
-    @property
-    def n_users(self) -> int: ...
-
-    @property
-    def indptr(self) -> npt.NDArray[Any]: ...
-
-    @property
-    def indices(self) -> npt.NDArray[Any]: ...
 
 
 def permanent(matrix: Matrix) -> Any:
@@ -72,7 +60,7 @@ def first_minors(matrix: Matrix) -> npt.NDArray[np.object_]:
     return minors
 
 
-def matchings(block: SparseRows) -> Iterator[tuple[int, ...]]:
+def matchings(block: _native.Rows) -> Iterator[tuple[int, ...]]:
     """Every matching that covers all users, as the behaviours of users 0, 1, ... in turn.
 
     Examples

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import cost_in_words, percent
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import several
+from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph
 
 if TYPE_CHECKING:
-    from anonymatch.graph import Witness
-if TYPE_CHECKING:
     import scipy.sparse
 
-_LN2 = math.log(2.0)
+    from anonymatch.graph import Witness
+
 
 Factor = tuple[Callable[[], int | Fraction], int]
 """A factor of a count, computed when asked for, and its power."""
@@ -201,14 +202,14 @@ class Count(Summarised):
 
     @property
     def log2(self) -> float:
-        return self.log / _LN2
+        return self.log / LN2
 
     def _figures(self) -> Figures:
         if self.log > -math.inf:
             yield ("bits", f"{self.log2:.6g}", "log2 of the ways to explain what was seen")
         if not self.exact:
             sure = "proven" if self.confidence == 1.0 else f"{self.confidence:.0%} sure"
-            yield ("between", f"{self.low / _LN2:.6g} and {self.high / _LN2:.6g} bits", sure)
+            yield ("between", f"{self.low / LN2:.6g} and {self.high / LN2:.6g} bits", sure)
         if self.witness is not None:
             yield ("witness", str(self.witness), "who together fit too few behaviours")
         yield ("method", self.method, "exact" if self.exact else "an interval")
@@ -223,16 +224,15 @@ class Count(Summarised):
             return f"2^{self.log2:.10g} {noun}, exact, by {self.method}"
         trust = "proven" if self.confidence == 1.0 else f"{self.confidence:.0%} sure"
         line = (
-            f"2^{self.log2:.10g} {noun}, between 2^{self.low / _LN2:.10g} and "
-            f"2^{self.high / _LN2:.10g} ({trust}), by {self.method}"
+            f"2^{self.log2:.10g} {noun}, between 2^{self.low / LN2:.10g} and "
+            f"2^{self.high / LN2:.10g} ({trust}), by {self.method}"
         )
         if self.confidence == 1.0:
             return line
-        low, high = (f"2^{end / _LN2:.6g}" for end in self.proven)
+        low, high = (f"2^{end / LN2:.6g}" for end in self.proven)
         return f"{line} (seed {self.seed}); proven: between {low} and {high}"
 
 
-Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
 
 
@@ -300,6 +300,8 @@ class Posterior(Summarised):
     entropy_errors : array or None
         The same of users' Shannon entropies in bits, to first order, where chains tell them: far
         smaller than errors of edges allow. 0 where exact, NaN where not known.
+    by_moves : bool
+        Whether all draws were chains of moves: then the errors also tell that of a mean.
     rounding : float
         Bound on the error of probabilities that were not estimated.
     confidence : float
@@ -322,6 +324,7 @@ class Posterior(Summarised):
     method: str
     errors: Floats | None = field(default=None, repr=False)
     entropy_errors: Floats | None = field(default=None, repr=False)
+    by_moves: bool = field(default=False, repr=False)
     rounding: float = 0.0
     confidence: float = 1.0
     seed: int | None = None

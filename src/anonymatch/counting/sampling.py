@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -14,19 +15,21 @@ import numpy.typing as npt
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
-from anonymatch.counting.approximate.chain_sample import chain_sample
-from anonymatch.counting.approximate.estimate import EstimateBudget
+from anonymatch.counting.approximate.estimate import DrawTask, EstimateBudget, Sampling
+from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.approximate.nested_bound import exact_matchings
-from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.approximate.spare_chain import SpareChains
+from anonymatch.counting.approximate.tuning import GUIDE, SPARE
+from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.block_classes import members_of_classes, reduce
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.exact import frontier
 from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
-from anonymatch.counting.planning.choose import choose_draws
 from anonymatch.counting.results import ApproximateNote
-from anonymatch.graph import Graph, check_graph, check_memory, require_matching
+from anonymatch.graph import Graph, check_graph, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
+from anonymatch.tabular import check_memory
 
 Matchings = npt.NDArray[np.int32]
 
@@ -49,17 +52,10 @@ def sample(
 
     Parameters
     ----------
-    graph : Graph
     size : int
         How many.
-    seed : int
-        The same seed gives the same matchings on every machine.
-    budget : float or Budget, optional
-        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+    seed, budget, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Returns
     -------
@@ -117,7 +113,7 @@ def _draw(
     if block.n_users == block.n_behaviours == 1:
         return np.zeros((size, 1), dtype=np.int32), True
     request = _Request(block, size, seed, budget, effort)
-    for name in choose_draws():
+    for name in tuning().draws:
         drawn = _DRAWS[name](request)
         if drawn is not None:
             return drawn, name != "chain"
@@ -149,15 +145,33 @@ class _Request:
 
 
 def _of_complete(request: _Request) -> Matchings | None:
-    if complete(request.block) is None:
+    block = request.block
+    if complete(block) is None:
         return None
-    return _permutations(request.block, request.size, request.draws)
+    keys = request.draws.random((request.size, block.n_behaviours))
+    return np.argsort(keys, axis=1)[:, : block.n_users].astype(np.int32)
 
 
 def _of_nested(request: _Request) -> Matchings | None:
-    if nested(request.block) is None:
+    """Nested neighbourhoods: in order of degree each user picks evenly among what is left."""
+    block, draws = request.block, request.draws
+    if nested(block) is None:
         return None
-    return _in_turn(request.block, request.size, request.draws)
+    degrees = np.diff(block.indptr)
+    order = np.argsort(degrees, kind="stable")
+    matchings = np.empty((request.size, block.n_users), dtype=np.int32)
+    widest = np.argsort(-np.bincount(block.indices, minlength=block.n_behaviours), kind="stable")
+    for row in matchings:
+        left: list[int] = []
+        opened = 0
+        for i, pick in zip(order.tolist(), draws.random(block.n_users), strict=True):
+            degree = int(degrees[i])
+            left.extend(widest[opened:degree].tolist())
+            opened = max(opened, degree)
+            k = int(pick * len(left))
+            left[k], left[-1] = left[-1], left[k]
+            row[i] = left.pop()
+    return matchings
 
 
 def _along_frontier(request: _Request) -> Matchings | None:
@@ -176,8 +190,25 @@ def _along_frontier(request: _Request) -> Matchings | None:
     )
 
 
-def _rejected(request: _Request) -> Matchings | None:
-    return _by_rejection(request.block, request.size, request.draws)
+def _by_rejection(request: _Request) -> Matchings | None:
+    """Blocks that lack few edges: draw permutations until one avoids the missing edges."""
+    block = request.block
+    solved = near_complete(block)
+    if solved is None:
+        return None
+    free = np.log(np.arange(block.n_behaviours, block.n_behaviours - block.n_users, -1)).sum()
+    if free - solved.log > np.log(tuning().rejection_tries):
+        return None
+    present = block.dense().astype(bool)
+    rows = np.arange(block.n_users)
+    matchings = np.empty((request.size, block.n_users), dtype=np.int32)
+    for row in matchings:
+        while True:
+            drawn = request.draws.permutation(block.n_behaviours)[: block.n_users]
+            if present[rows, drawn].all():
+                row[:] = drawn
+                break
+    return matchings
 
 
 def _by_nested_bound(request: _Request) -> Matchings | None:
@@ -193,61 +224,49 @@ def _by_nested_bound(request: _Request) -> Matchings | None:
 
 
 def _by_chain(request: _Request) -> Matchings | None:
-    allowed = EstimateBudget(seconds=request.budget.seconds, half_width=1.0)
-    return chain_sample(
-        request.block, request.size, seed=request.seed, allowed=allowed, effort=request.effort
-    )
+    """Chains of moves and swaps where behaviours are left over, else worm chains.
+
+    Worm chains begin at independent guided draws, go 100 steps a user unseen (50 in giant blocks),
+    and then 10 steps a user from one sample to the next.
+    """
+    block, effort, seconds = request.block, request.effort, request.budget.seconds
+    try:
+        if block.optional:
+            each = math.ceil(request.size / SPARE.chains)
+            moves = SpareChains(block, request.seed, effort).matchings(each, GUIDE.apart, seconds)
+            if moves is not None:
+                return _shuffled(moves, request)
+    except TooSlowError:
+        pass
+    square = squared(block)
+    if square is None:
+        return None
+    allowed = EstimateBudget(seconds=seconds, half_width=1.0)
+    sampling = Sampling(DrawTask(square[0], request.seed, allowed, effort))
+    each = math.ceil(request.size / WormChain.number_of(square[0]))
+    price = sampling.chains_price(each)
+    if price > seconds:
+        return None
+    effort.expect(price)
+    try:
+        return _shuffled(sampling.chains.matchings(each, effort), request)[:, : block.n_users]
+    except TooSlowError:
+        return None
+
+
+def _shuffled(drawn: Matchings, request: _Request) -> Matchings:
+    """The chains' samples in a random order: neighbours are of one chain."""
+    matchings = drawn.reshape(drawn.shape[0] * drawn.shape[1], -1)
+    order = np.random.default_rng([*request.seed, 7]).permutation(len(matchings))
+    chosen: Matchings = matchings[order]
+    return chosen[: request.size]
 
 
 _DRAWS: dict[str, Callable[[_Request], Matchings | None]] = {
     "complete": _of_complete,
     "nested": _of_nested,
     "frontier": _along_frontier,
-    "rejection": _rejected,
+    "rejection": _by_rejection,
     "nested_bound": _by_nested_bound,
     "chain": _by_chain,
 }
-
-
-def _permutations(block: Block, size: int, draws: np.random.Generator) -> Matchings:
-    keys = draws.random((size, block.n_behaviours))
-    return np.argsort(keys, axis=1)[:, : block.n_users].astype(np.int32)
-
-
-def _in_turn(block: Block, size: int, draws: np.random.Generator) -> Matchings:
-    """Nested neighbourhoods: in order of degree each user picks evenly among what is left."""
-    degrees = np.diff(block.indptr)
-    order = np.argsort(degrees, kind="stable")
-    matchings = np.empty((size, block.n_users), dtype=np.int32)
-    widest = np.argsort(-np.bincount(block.indices, minlength=block.n_behaviours), kind="stable")
-    for row in matchings:
-        left: list[int] = []
-        opened = 0
-        for i, pick in zip(order.tolist(), draws.random(block.n_users), strict=True):
-            degree = int(degrees[i])
-            left.extend(widest[opened:degree].tolist())
-            opened = max(opened, degree)
-            k = int(pick * len(left))
-            left[k], left[-1] = left[-1], left[k]
-            row[i] = left.pop()
-    return matchings
-
-
-def _by_rejection(block: Block, size: int, draws: np.random.Generator) -> Matchings | None:
-    """Blocks that lack few edges: draw permutations until one avoids the missing edges."""
-    solved = near_complete(block)
-    if solved is None:
-        return None
-    free = np.log(np.arange(block.n_behaviours, block.n_behaviours - block.n_users, -1)).sum()
-    if free - solved.log > np.log(tuning().rejection_tries):
-        return None
-    present = block.dense().astype(bool)
-    rows = np.arange(block.n_users)
-    matchings = np.empty((size, block.n_users), dtype=np.int32)
-    for row in matchings:
-        while True:
-            drawn = draws.permutation(block.n_behaviours)[: block.n_users]
-            if present[rows, drawn].all():
-                row[:] = drawn
-                break
-    return matchings

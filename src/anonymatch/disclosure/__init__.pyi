@@ -35,12 +35,13 @@ from anonymatch.disclosure.logs.round_files import (
 )
 from anonymatch.disclosure.logs.round_log import (
     RoundLog as RoundLog,
-)
-from anonymatch.disclosure.logs.synthetic_rounds import (
     synthesize_rounds as synthesize_rounds,
 )
 from anonymatch.disclosure.logs.timed_rounds import (
     rounds_of_messages as rounds_of_messages,
+)
+from anonymatch.disclosure.options import (
+    RoundsOptions as RoundsOptions,
 )
 from anonymatch.disclosure.posterior import (
     Profiles as Profiles,

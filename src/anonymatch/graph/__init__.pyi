@@ -52,43 +52,17 @@ from anonymatch.graph.inputs import (
     join as join,
 )
 from anonymatch.graph.io import (
-    delimited as delimited,
     files as files,
-    json_text as json_text,
-    limits as limits,
-    parquet as parquet,
 )
 from anonymatch.graph.io.files import (
+    FORMATS as FORMATS,
     FileNote as FileNote,
+    format_of as format_of,
     read as read,
-    reading as reading,
     write as write,
 )
-from anonymatch.graph.io.formats import (
-    FORMATS as FORMATS,
-    format_of as format_of,
-    separator_in as separator_in,
-)
-from anonymatch.graph.io.limits import (
-    check_memory as check_memory,
-)
-from anonymatch.graph.io.logs import (
-    DIRECTIONS as DIRECTIONS,
-    TIMES as TIMES,
-)
-from anonymatch.graph.io.rows import (
-    names_of as names_of,
-)
-from anonymatch.graph.io.source import (
-    Source as Source,
-    decode as decode,
-)
-from anonymatch.graph.io.spreadsheets import (
-    plain_cell as plain_cell,
-    plain_table as plain_table,
-)
 from anonymatch.graph.io.tables import (
-    factorise as factorise,
+    names_of as names_of,
 )
 from anonymatch.graph.names import (
     Names as Names,

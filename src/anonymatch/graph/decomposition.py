@@ -8,50 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Ints
 from anonymatch.base.errors import NoMatchingError
 from anonymatch.base.text import several
 from anonymatch.graph.edges import Edges, Indices, Weights, pointers, settle
 from anonymatch.graph.graph import Graph, check_graph
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Structure:
     """A maximum matching of a graph, and its blocks if the matching covers all users.
 
-    All arrays are read-only int32 and hold indices of users, behaviours or blocks.
-
-    Attributes
-    ----------
-    n_matched : int
-        How many users a matching can cover.
-    behaviour_of_user, user_of_behaviour : array
-        One maximum matching; -1 for who is left out.
-    n_blocks : int
-    block_of_user, block_of_behaviour : array
-        An edge is in some matching that covers all users if and only if both ends are in the same
-        block. Blocks are numbered by their smallest user; behaviours without an edge have -1.
-        Empty if no matching covers all users.
-    witness_users, witness_behaviours : array
-        If no matching covers all users: users who together have only these behaviours, one fewer
-        than they are; without any one of them the rest could be matched. Else empty.
+    All arrays are read-only and hold indices. An edge is in some matching that covers all users if
+    and only if both ends are in the same block. Blocks are numbered by their smallest user. If no
+    matching covers all users there are no blocks, but a witness: users who together have only the
+    witness' behaviours, one fewer than they are. Without any one of them the rest could be matched.
     """
 
-    n_matched: int
-    behaviour_of_user: Indices
+    n_matched: int  # users that a matching can cover
+    behaviour_of_user: Indices  # one maximum matching; -1 for who is left out
     user_of_behaviour: Indices
     n_blocks: int
     block_of_user: Indices
-    block_of_behaviour: Indices
+    block_of_behaviour: Indices  # -1 for behaviours without an edge
     witness_users: Indices
     witness_behaviours: Indices
     kernel: _native.Structure = field(repr=False)  # what the kernel needs to go on
@@ -273,15 +259,6 @@ def blocks(graph: Graph) -> Blocks:
     Every edge of a block is in some perfect matching; edges between blocks are in none. If there
     are more behaviours than users, blocks may have spare behaviours.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Blocks
-        A sequence of :class:`BlockView`.
-
     Raises
     ------
     NoMatchingError
@@ -302,14 +279,6 @@ def blocks(graph: Graph) -> Blocks:
 
 def allowed(graph: Graph) -> Graph:
     """The graph of the edges that are in some perfect matching; all users and behaviours stay.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Graph
 
     Raises
     ------
@@ -342,14 +311,6 @@ def allowed(graph: Graph) -> Graph:
 def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
     """The pairs (user, behaviour) that are in every perfect matching: these users are identified.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    list of (user, behaviour)
-
     Raises
     ------
     NoMatchingError
@@ -372,15 +333,6 @@ def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
 
 def witness(graph: Graph) -> Witness | None:
     """Why no perfect matching exists, or None if one does.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Witness or None
-        Users who together fit too few behaviours, and those behaviours.
 
     Examples
     --------
@@ -435,17 +387,13 @@ def _read(kind: type[_Result], kernel_result: Any, **more: Any) -> _Result:
     return kind(**{name: getattr(kernel_result, name) for name in names}, **more)
 
 
-Ints = npt.NDArray[np.int64]
-
-
 def chain_reaction(graph: Graph) -> tuple[Ints, Ints]:
-    """Of each user the behaviour that the chain reaction tells, -1 where it does not; and how many
-    steps that took, 1 for whoever had one candidate from the start.
+    """The behaviour of each user that follows from single candidates, -1 if none; and the steps.
 
-    Raises
-    ------
-    NoMatchingError
-        If no matching covers all users.
+    Whoever has one candidate left has it; then nobody else has, and others may have one left: the
+    chain reaction (zero-mixin elimination) of ring signatures. It misses closed sets: two users
+    with the same two candidates take both, and whoever has a third has that one. Raises
+    NoMatchingError if no matching covers all users.
 
     Examples
     --------

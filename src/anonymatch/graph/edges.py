@@ -206,11 +206,6 @@ def exact_text(text: str) -> int | Fraction | None:
         return None
 
 
-# Text of a number that is not 0, such as 1e-400, though it may become 0 as a float64.
-VANISHED = r"^[^eE]*[1-9]"
-TOO_SMALL = ", closer to 0 than a float64 can be (5e-324); scale the weights"
-
-
 def exact_weight(value: float) -> int | Fraction:
     """The number that a float64 is: an int if whole, else its binary fraction."""
     return int(value) if value.is_integer() else Fraction(value)

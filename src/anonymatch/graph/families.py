@@ -16,8 +16,8 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import several
 from anonymatch.graph.graph import Graph
 from anonymatch.graph.inputs import join
-from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.names import Names
+from anonymatch.tabular import check_memory
 
 _BYTES_AN_EDGE = 40  # two ends as int64, what they are made from, and the sorted rows
 _DRAWN = 1 << 24  # random numbers that are held at once

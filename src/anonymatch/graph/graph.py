@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -11,7 +12,7 @@ from anonymatch.base.arguments import elements, wholes
 from anonymatch.base.errors import InputError
 from anonymatch.base.summaries import summary_html
 from anonymatch.base.text import several
-from anonymatch.graph import inputs, outputs
+from anonymatch.graph import inputs
 from anonymatch.graph.edges import (
     Edges,
     Indices,
@@ -394,7 +395,12 @@ class Graph:
         >>> Graph.from_rows(["11", "01"]).to_edges()
         [(0, 0), (0, 1), (1, 1)]
         """
-        return outputs.edge_list(self)
+        users, behaviours = self.users, self.behaviours
+        rows = (users[row] for row in self.rows().tolist())
+        columns = (behaviours[column] for column in self.indices.tolist())
+        if self.exact_weights is None:
+            return list(zip(rows, columns, strict=True))
+        return list(zip(rows, columns, self.exact_weights.tolist(), strict=True))
 
     def to_rows(self) -> list[str]:
         """One string of bits a user; only for graphs without weights.
@@ -404,7 +410,14 @@ class Graph:
         >>> Graph.from_edges([("ann", "x"), ("bob", "x"), ("bob", "y")]).to_rows()
         ['10', '11']
         """
-        return outputs.rows(self)
+        if self.weighted:
+            raise InputError("bits hold no weights; use to_edges() or to_scipy()")
+        strings = []
+        for begin, end in pairwise(self.indptr.tolist()):
+            bits = np.full(self.n_behaviours, ord("0"), dtype=np.uint8)
+            bits[self.indices[begin:end]] = ord("1")
+            strings.append(bits.tobytes().decode("ascii"))
+        return strings
 
     def to_scipy(self) -> scipy.sparse.csr_array[Any, Any]:
         """A new CSR array: int64 ones, or the float64 weights.
@@ -414,7 +427,11 @@ class Graph:
         >>> Graph.from_rows(["11", "01"]).to_scipy().toarray().tolist()
         [[1, 1], [0, 1]]
         """
-        return outputs.sparse(self)
+        from scipy.sparse import csr_array
+
+        data = np.ones(self.n_edges, dtype=np.int64) if self.weights is None else self.weights
+        parts = (data.copy(), self.indices.copy(), self.indptr.copy())
+        return csr_array(parts, shape=(self.n_users, self.n_behaviours))
 
     def to_networkx(self) -> networkx.Graph[Any]:
         """A networkx graph: nodes carry ``bipartite`` 0 (user) or 1, weighted edges ``weight``.
@@ -427,7 +444,23 @@ class Graph:
         >>> sorted(Graph.from_edges([("ann", "x"), ("ann", "y")]).to_networkx().edges)
         [('ann', 'x'), ('ann', 'y')]
         """
-        return outputs.network(self)
+        import networkx
+
+        users, behaviours = list(self.users), list(self.behaviours)
+        if not set(users).isdisjoint(behaviours):
+            users = [("user", name) for name in users]
+            behaviours = [("behaviour", name) for name in behaviours]
+        made: networkx.Graph[Any] = networkx.Graph()
+        made.add_nodes_from(users, bipartite=0)
+        made.add_nodes_from(behaviours, bipartite=1)
+        weights = [1] * self.n_edges if self.exact_weights is None else self.exact_weights.tolist()
+        ends = zip(self.rows().tolist(), self.indices.tolist(), weights, strict=True)
+        edges = [(users[row], behaviours[column], weight) for row, column, weight in ends]
+        if self.weighted:
+            made.add_weighted_edges_from(edges)
+        else:
+            made.add_edges_from(edge[:2] for edge in edges)
+        return made
 
     # ---- as a value
 

@@ -131,7 +131,7 @@ def edge_list(
         fixed if fixed is not None else Names(tuple(index), noun)
         for fixed, index, noun in zip(sides, indices, ("user", "behaviour"), strict=True)
     )
-    row, column = (np.frombuffer(end, dtype=np.int64) if end else _none() for end in ends)
+    row, column = (np.array(end, dtype=np.int64) for end in ends)
     return join(names[0], names[1], row, column, weights if weighted else None)
 
 
@@ -208,7 +208,3 @@ def join(users: Names, behaviours: Names, row: AnyArray, column: AnyArray, weigh
 
     shape = (len(users), len(behaviours))
     return users, behaviours, canonical(row, column, weights, shape, describe)
-
-
-def _none() -> npt.NDArray[np.int64]:
-    return np.empty(0, dtype=np.int64)

@@ -39,13 +39,8 @@ from anonymatch.mixes.formats import (
     SOURCES as SOURCES,
 )
 from anonymatch.mixes.formats.message_files import (
-    put_frame as put_frame,
     read_messages as read_messages,
     write_messages as write_messages,
-)
-from anonymatch.mixes.formats.message_tables import (
-    Table as Table,
-    suffix_of as suffix_of,
 )
 from anonymatch.mixes.formats.mixmatch import (
     read_flow_pairs as read_flow_pairs,
@@ -73,10 +68,13 @@ from anonymatch.mixes.laws import (
     Binomial as Binomial,
     Cottrell as Cottrell,
     DelayLaw as DelayLaw,
+    DensityLaw as DensityLaw,
     Erlang as Erlang,
     Exponential as Exponential,
     FlushLaw as FlushLaw,
     Free as Free,
+    GraphFlushLaw as GraphFlushLaw,
+    HopLaw as HopLaw,
     Hops as Hops,
     LAWS as LAWS,
     Law as Law,
@@ -84,12 +82,12 @@ from anonymatch.mixes.laws import (
     Linked as Linked,
     LogNormal as LogNormal,
     Measured as Measured,
-    PassageWork as PassageWork,
     Pool as Pool,
     Threshold as Threshold,
     Timed as Timed,
     TimedPool as TimedPool,
     Window as Window,
+    by_density as by_density,
     check_law as check_law,
     delay_log_density as delay_log_density,
     guess_law as guess_law,
@@ -98,7 +96,6 @@ from anonymatch.mixes.laws import (
     law_usage as law_usage,
     parse_law as parse_law,
     register as register,
-    wide_links as wide_links,
 )
 from anonymatch.mixes.laws.candidates import (
     CUT as CUT,
@@ -142,29 +139,25 @@ from anonymatch.mixes.networks.network_graphs import (
     MixGraph as MixGraph,
     mix_graphs as mix_graphs,
 )
+from anonymatch.mixes.options import (
+    LogOptions as LogOptions,
+    ReadOptions as ReadOptions,
+    TrafficOptions as TrafficOptions,
+)
 from anonymatch.mixes.reading.detect import (
+    FirstLook as FirstLook,
     PARTS as PARTS,
     first_look as first_look,
     has_rounds as has_rounds,
-    holds_relays as holds_relays,
-    holds_rings as holds_rings,
-    mean_delay as mean_delay,
     open_observation as open_observation,
-)
-from anonymatch.mixes.reading.graph_files import (
     read as read,
 )
-from anonymatch.mixes.reading.preview import (
-    FirstLook as FirstLook,
+from anonymatch.mixes.reading.hints import (
     guess_log_law as guess_log_law,
     log_mean_delay as log_mean_delay,
 )
-from anonymatch.mixes.reading.reading import (
-    ReadOptions as ReadOptions,
-    help_text as help_text,
-)
 from anonymatch.mixes.solvers.any_delay import (
-    DelayLog as DelayLog,
+    delay_cost as delay_cost,
     delay_figures as delay_figures,
 )
 from anonymatch.mixes.solvers.exponential import (
@@ -175,7 +168,6 @@ from anonymatch.mixes.solvers.exponential import (
     stay_of as stay_of,
 )
 from anonymatch.mixes.solvers.flushes.flush_chain import (
-    Dummies as Dummies,
     flush_figures as flush_figures,
 )
 from anonymatch.mixes.solvers.flushes.flush_rule import (
@@ -198,10 +190,13 @@ from anonymatch.mixes.solvers.hops.phase_chain import (
 )
 from anonymatch.mixes.solvers.hops.phase_log import (
     check_hops as check_hops,
+    phase_seconds as phase_seconds,
 )
 from anonymatch.mixes.solvers.links import (
     Channel as Channel,
+    Dummies as Dummies,
     LinkFigures as LinkFigures,
+    LinkProblem as LinkProblem,
     ReceiverFigures as ReceiverFigures,
     entropy_slack as entropy_slack,
     two_outcomes as two_outcomes,
@@ -231,20 +226,32 @@ from anonymatch.mixes.solvers.networks.network_histories import (
     network_joint as network_joint,
     two_layer_bits as two_layer_bits,
 )
+from anonymatch.mixes.solvers.offers import (
+    LogOffer as LogOffer,
+    Refusal as Refusal,
+    SOLVERS as SOLVERS,
+    Solver as Solver,
+    SolverOffer as SolverOffer,
+    explain_graph as explain_graph,
+    explain_solvers as explain_solvers,
+    solve as solve,
+)
+from anonymatch.mixes.solvers.wide.bands import (
+    LinkBand as LinkBand,
+    WideBand as WideBand,
+)
 from anonymatch.mixes.solvers.wide.link_estimate import (
     LINKS_CONFIDENCE as LINKS_CONFIDENCE,
     LinksEstimate as LinksEstimate,
 )
-from anonymatch.mixes.solvers.wide.wide_band import (
+from anonymatch.mixes.solvers.wide.swap_chain import (
     BandEstimate as BandEstimate,
-    WideBand as WideBand,
+    band_seconds as band_seconds,
     estimate_band as estimate_band,
-)
-from anonymatch.mixes.solvers.wide.wide_link_band import (
-    LinkBand as LinkBand,
 )
 from anonymatch.mixes.solvers.wide.wide_links import (
     estimate_links as estimate_links,
+    links_cost as links_cost,
 )
 from anonymatch.mixes.synthetic import (
     synthesize as synthesize,

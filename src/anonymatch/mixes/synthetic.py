@@ -13,14 +13,13 @@ from anonymatch import _native
 from anonymatch._native import NetworkMix
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.base.atomic_files import as_path, unfinished_stream
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted
-from anonymatch.graph import limits
-from anonymatch.mixes.laws import Exponential, Law, Traffic, check_law
+from anonymatch.mixes.laws import Exponential, FlushLaw, Law, Traffic, check_law
 from anonymatch.mixes.laws.law import DelayLaw
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.running import Cancelled, byte_of_work
+from anonymatch.tabular import check_memory, write_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,7 +84,7 @@ def synthesize(
     number = whole(messages, "messages", least=1, most=MOST)
     speed = real(rate, "rate", low=SLOWEST, high=FASTEST)
     extra, probability = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
-    limits.check_memory(
+    check_memory(
         int(number * (2 + extra) * _BYTES_A_MESSAGE), "making this log", "ask for fewer messages"
     )
     draw = np.random.default_rng(whole(seed, "seed"))
@@ -208,11 +207,11 @@ def synthesize_network(
     extra = real(cover, "cover", high=1e6)
     seconds = real(link, "link", high=1e12)
     lossy = real(loss, "loss", high=1.0)
-    if lossy and rule.flush is not None:
+    if lossy and isinstance(rule, FlushLaw):
         raise InputError(
             Argument("loss"), f" in a network is for laws without flushes, not for the {rule}"
         )
-    limits.check_memory(
+    check_memory(
         int(number * (1 + extra) * (layers + 1) * _BYTES_A_ROW),
         "making this log",
         "ask for fewer messages",
@@ -241,13 +240,7 @@ def synthesize_network(
 
 def write_network(log: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a log of links to a file; its suffix tells the format: .csv, .tsv, .parquet, .jsonl."""
-    from anonymatch.mixes.formats.message_files import put_frame
-    from anonymatch.mixes.formats.message_tables import suffix_of
-
-    target = as_path(path)
-    suffix, packed = suffix_of(target)
-    with unfinished_stream(target, packed=packed) as stream:
-        put_frame(log, suffix, stream)
+    write_table(path, log)
 
 
 def _drawn(
@@ -321,11 +314,11 @@ def _mix(law: Law) -> NetworkMix | None:
     """The law as kernels draw it; None for delays that do not depend on other packets."""
     if isinstance(law, Exponential):
         return NetworkMix("exponential", seconds=law.mean)
-    rule = law.flush
-    if rule is None:
-        if isinstance(law, DelayLaw):
-            return None
+    if isinstance(law, DelayLaw):
+        return None
+    if not isinstance(law, FlushLaw):
         raise InputError(f"no network is drawn of the {law}; take another law")
+    rule = law.flush
     if rule.batch is not None:
         return NetworkMix("batch", batch=rule.batch, kept=rule.kept)
     assert rule.interval is not None

@@ -11,8 +11,8 @@ from anonymatch.monitoring.figures import (
     Report as Report,
     coarse as coarse,
 )
-from anonymatch.monitoring.lines import (
-    reports_of_lines as reports_of_lines,
+from anonymatch.monitoring.options import (
+    WatchOptions as WatchOptions,
 )
 from anonymatch.monitoring.prometheus import (
     Prometheus as Prometheus,
@@ -24,4 +24,5 @@ from anonymatch.monitoring.windows import (
     LEAST_PACKETS as LEAST_PACKETS,
     LEAST_SECONDS as LEAST_SECONDS,
     Windows as Windows,
+    reports_of_lines as reports_of_lines,
 )

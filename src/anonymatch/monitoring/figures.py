@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,22 +10,44 @@ from typing import Any
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.planning import Network, simulated_bits
 
-__all__ = ["ASSUMPTION", "MixFigures", "NetworkFigures", "Report", "coarse"]
+__all__ = ["ASSUMPTION", "LIMITS", "MixFigures", "NetworkFigures", "Report", "coarse"]
 
 ASSUMPTION = "assumes Poisson between samples"
 ATTACKER = "sees every link"
-_DIGITS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is told of running mixes, and how much is read about them."""
+
+    digits: int = 2  # significant: more would tell single packets
+    least_seconds: float = 300.0  # of a window
+    least_packets: int = 100  # that pass a mix in a window
+    least_samples: int = 5  # from which on they say how numbers are spread
+    silent: float = 3600.0  # seconds without figures that are worth an alarm
+    gaps: int = 3  # times the usual time between samples after which a mix is taken to be down
+    longest: float = 86400.0  # seconds; what is older is forgotten
+    most_mixes: int = 10_000
+    most_inside: float = 1e9 - 1
+    longest_line: int = 10_000  # bytes of a gauge in JSON
+    longest_name: int = 200
+    largest_answer: int = 50_000_000  # bytes of an answer of Prometheus
+    before: int = 300  # seconds before a window in which a sample shows that a mix was there
+    question: int = 86400  # seconds of one question to Prometheus
+
+
+LIMITS = Limits()
 
 
 def coarse(value: float) -> float:
-    """Two significant digits: more would tell single packets.
+    """Two significant digits.
 
     Examples
     --------
     >>> coarse(4.763), coarse(0.000123), coarse(1234.0)
     (4.8, 0.00012, 1200.0)
     """
-    return float(f"{value:.{_DIGITS}g}")
+    return float(f"{value:.{LIMITS.digits}g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +87,6 @@ class MixFigures:
         >>> MixFigures.of("m1", 300.0, {3.0: 10})
         MixFigures(mix='m1', seconds=300.0, inside=3.0, joint_bits=2.0, bits=3.2, alone=0.012)
         """
-        import math
-
         looks = sum(numbers.values())
         mean = sum(number * times for number, times in numbers.items()) / looks
         joint = sum(math.log2(1 + number) * times for number, times in numbers.items()) / looks

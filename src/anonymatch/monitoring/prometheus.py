@@ -16,15 +16,12 @@ from urllib.request import ProxyHandler, build_opener
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, label, quoted
-from anonymatch.monitoring.figures import Report
-from anonymatch.monitoring.windows import MOST_INSIDE, Gauge, Windows
+from anonymatch.monitoring.figures import LIMITS, Report
+from anonymatch.monitoring.windows import Gauge, Windows
 
 __all__ = ["Prometheus", "reports_of_prometheus"]
 
 _PATIENCE = 10.0  # seconds for one answer
-_LARGEST = 50_000_000  # bytes of one
-_BEFORE = 300  # seconds before a window in which a sample shows that a mix was there
-_MOST = 86400  # seconds of one question
 _METRIC = re.compile(r"([A-Za-z_:][A-Za-z0-9_:]*)(\{[^{}]*\})?")
 _PARTS = ("_sum", "_count", "_bucket")
 # Nym tells these as gauges, though they only grow.
@@ -118,7 +115,7 @@ class Prometheus:
         address = f"{self.url}/api/v1/{what}" + (f"?{urlencode(values)}" if values else "")
         try:
             with self._opener.open(address, timeout=_PATIENCE) as answer:
-                text = answer.read(_LARGEST + 1)
+                text = answer.read(LIMITS.largest_answer + 1)
         except HTTPError as error:
             raise self._refused(error) from None
         except (OSError, HTTPException, ValueError) as error:
@@ -127,8 +124,10 @@ class Prometheus:
                 Argument("prometheus"),
                 f" {self.url}: it does not answer ({_line(reason)}); is Prometheus running there?",
             ) from None
-        if len(text) > _LARGEST:
-            raise InputError(f"{self.url}: the answer is larger than {_LARGEST / 1e6:g} MB")
+        if len(text) > LIMITS.largest_answer:
+            raise InputError(
+                f"{self.url}: the answer is larger than {LIMITS.largest_answer / 1e6:g} MB"
+            )
         try:
             record = json.loads(text)
         except RecursionError:
@@ -226,7 +225,7 @@ def reports_of_prometheus(
     while True:
         try:
             end = end if first else server.now()
-            begin = max(begin, end - _MOST)
+            begin = max(begin, end - LIMITS.question)
             # All is asked before anything is taken: a server that fails in between is asked anew.
             gauges = list(_gauges(server, pool, mix_label, begin, end, first))
             passed = {} if rate is None else _passed(server, rate, mix_label, begin, end, first)
@@ -249,7 +248,7 @@ def reports_of_prometheus(
 def _gauges(
     server: Prometheus, pool: str, mix_label: str, begin: float, end: float, first: bool
 ) -> Iterator[Gauge]:
-    seconds = end - begin + (_BEFORE if first else 0)
+    seconds = end - begin + (LIMITS.before if first else 0)
     series = server.samples(pool, end, seconds)
     if not series and first:
         raise _not_there(server, "pool", pool, seconds)
@@ -265,7 +264,7 @@ def _gauges(
             )
         names.add(mix)
         for at, inside in one.values:
-            if not (math.isnan(inside) or 0 <= inside <= MOST_INSIDE):
+            if not (math.isnan(inside) or 0 <= inside <= LIMITS.most_inside):
                 raise InputError(
                     Argument("pool"),
                     f" {_name(pool)}: {label(mix)} has {inside:g} packets inside, which cannot be; "

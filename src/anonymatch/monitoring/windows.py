@@ -7,29 +7,27 @@ made from mixes that are told, so that the others do not follow from it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from anonymatch.base.arguments import real
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, percent
-from anonymatch.base.text import Argument, label, several
-from anonymatch.monitoring.figures import MixFigures, NetworkFigures, Report, coarse
+from anonymatch.base.text import Argument, label, quoted, several
+from anonymatch.monitoring.figures import LIMITS, MixFigures, NetworkFigures, Report, coarse
 from anonymatch.planning import Network
 
-__all__ = ["LEAST_PACKETS", "LEAST_SECONDS", "MOST_INSIDE", "Alarm", "Gauge", "Windows"]
+__all__ = ["LEAST_PACKETS", "LEAST_SECONDS", "Alarm", "Gauge", "Windows", "reports_of_lines"]
 
-LEAST_SECONDS = 300.0
-LEAST_PACKETS = 100
-_LEAST_SAMPLES = 5  # from which on they say how numbers are spread
-_SILENT = 3600.0  # seconds without figures that are worth an alarm
-_GAPS = 3  # times the usual time between samples after which a mix is taken to be down
-_LONGEST = 86400.0  # seconds; what is older is forgotten
-_MOST_MIXES = 10_000
+LEAST_SECONDS = LIMITS.least_seconds
+LEAST_PACKETS = LIMITS.least_packets
 _FEW = f"fewer than {LEAST_PACKETS} packets"
-MOST_INSIDE = 1e9 - 1
+_NEEDED = ("time", "mix", "inside")
+_KEYS = (*_NEEDED, "rate")
 
 
 class Gauge(NamedTuple):
@@ -136,7 +134,7 @@ class _Mix:
             return False
         if samples == 1:
             return self.lag(end) > LEAST_SECONDS / 2
-        return self.lag(end) > _GAPS * max((self.last.time - self.first) / (samples - 1), 1.0)
+        return self.lag(end) > LIMITS.gaps * max((self.last.time - self.first) / (samples - 1), 1.0)
 
     def packets(self, seconds: float, hop: float | None) -> float:
         """That passed in so many seconds: by the rate, by Little's law, or at least."""
@@ -169,7 +167,7 @@ class Windows:
         hop: float | None = None,
         alarm: Alarm | None = None,
     ) -> None:
-        if real(every, "every", high=_LONGEST) < LEAST_SECONDS:
+        if real(every, "every", high=LIMITS.longest) < LEAST_SECONDS:
             raise InputError(
                 Argument("every"),
                 f" must be at least {LEAST_SECONDS:g} s, not {every:g}: figures of shorter windows "
@@ -198,13 +196,13 @@ class Windows:
             If it is no number of packets, or goes back in time.
         """
         name = label(gauge.mix)
-        if not (math.isnan(gauge.inside) or 0 <= gauge.inside <= MOST_INSIDE):
+        if not (math.isnan(gauge.inside) or 0 <= gauge.inside <= LIMITS.most_inside):
             raise InputError(f"{name}: {gauge.inside} packets cannot be inside; see what it counts")
         mix = self._mixes.get(gauge.mix)
         if mix is None:
-            if len(self._mixes) == _MOST_MIXES:
+            if len(self._mixes) == LIMITS.most_mixes:
                 raise InputError(
-                    f"there are more than {_MOST_MIXES:,} mixes; are these users or packets? "
+                    f"there are more than {LIMITS.most_mixes:,} mixes; are these users or packets? "
                     "Such series are not read"
                 )
             mix = self._mixes[gauge.mix] = _Mix(max(begin, gauge.time))
@@ -242,10 +240,10 @@ class Windows:
             withheld[name] = why
             if why.startswith(_FEW):  # in the network it counts as empty, which says nothing of it
                 means.append(0.0)
-            if self.alarm.wanted and (not mix.new or mix.down(end) or seconds >= _SILENT):
+            if self.alarm.wanted and (not mix.new or mix.down(end) or seconds >= LIMITS.silent):
                 silent.append(f"{label(name)}: {why}")
             mix.new = False
-            if seconds >= _LONGEST:
+            if seconds >= LIMITS.longest:
                 mix.clear(end)
         network = None
         if self.network is not None and told:
@@ -275,9 +273,99 @@ class Windows:
             return f"no samples for the last {amount(coarse(mix.lag(end)))} s"
         if seconds < LEAST_SECONDS or math.isnan(seconds):
             return f"watched for less than {LEAST_SECONDS:g} s"
-        if mix.numbers.total() < _LEAST_SAMPLES:
-            return f"fewer than {_LEAST_SAMPLES} samples"
+        if mix.numbers.total() < LIMITS.least_samples:
+            return f"fewer than {LIMITS.least_samples} samples"
         if mix.packets(seconds, self.hop) < LEAST_PACKETS:
             known = mix.passed is not None or self.hop is not None
             return _FEW if known else f"{_FEW} that are known of"
         return ""
+
+
+# ---- gauges as lines of JSON: {"time": 30, "mix": "m1", "inside": 4}, and "rate" if it is known
+
+
+def reports_of_lines(stream: BinaryIO, windows: Windows) -> Iterator[Report]:
+    """A report at the end of each window; time is what the lines say.
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read, or all of them are too few for one window.
+    """
+    begin = end = math.nan
+    told = 0
+    for number, gauge in _gauges(stream):
+        if math.isnan(begin):
+            begin = gauge.time
+        if gauge.time >= begin + windows.every:
+            told += 1
+            # The window ends with the line that is beyond it: none is cut short.
+            yield windows.close(gauge.time)
+            begin = gauge.time
+        if gauge.time < begin:
+            raise InputError(
+                f"line {number}: time {gauge.time:.15g} is of a window that ended at "
+                f"{begin:.15g}; sort the lines by time"
+            )
+        try:
+            windows.add(gauge, begin)
+        except InputError as error:
+            raise InputError(f"line {number}: ", error.message) from None
+        end = gauge.time if math.isnan(end) else max(end, gauge.time)
+    if math.isnan(begin):
+        raise InputError(
+            'standard input has no lines; give {"time": 30, "mix": "m1", "inside": 4} and so on'
+        )
+    if not told:
+        raise InputError(
+            f"the lines are of {end - begin:g} s, and figures are told from {windows.every:g} s on"
+        )
+
+
+def _gauges(stream: BinaryIO) -> Iterator[tuple[int, Gauge]]:
+    number = 0
+    while line := stream.readline(LIMITS.longest_line + 1):
+        number += 1
+        if len(line) > LIMITS.longest_line:
+            raise InputError(
+                f"line {number}: more than {LIMITS.longest_line:,} bytes; a gauge is short"
+            )
+        if line.strip():
+            yield number, _gauge(line, number)
+
+
+def _gauge(line: bytes, number: int) -> Gauge:
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        text = quoted(line.decode("utf-8", "replace").strip())
+        raise InputError(
+            f'line {number}: {text} is no JSON; give {{"time": 30, "mix": "m1", "inside": 4}}'
+        ) from None
+    if not isinstance(given, dict):
+        raise InputError(f"line {number}: give an object with {', '.join(_NEEDED)}")
+    for key in _NEEDED:
+        if key not in given:
+            raise InputError(f"line {number}: there is no {key!r}; give {', '.join(_NEEDED)}")
+    for key in given:
+        if key not in _KEYS:
+            raise InputError(
+                f"line {number}: {quoted(key)} is not read; give {', '.join(_NEEDED)}, and rate "
+                "if it is known: nothing about single packets or users"
+            )
+    mix = given["mix"]
+    if not isinstance(mix, str) or not 0 < len(mix) <= LIMITS.longest_name:
+        letters = f"1 to {LIMITS.longest_name} letters"
+        raise InputError(f"line {number}: mix must be a name of {letters}, not {quoted(mix)}")
+    rate = None if given.get("rate") is None else _number(given, "rate", number)
+    inside = _number(given, "inside", number)
+    return Gauge(_number(given, "time", number, least=-math.inf), mix, inside, rate)
+
+
+def _number(given: dict[str, Any], key: str, line: int, least: float = 0.0) -> float:
+    value = given[key]
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not least <= value <= 1e15 or value < -1e15:
+        span = "" if math.isinf(least) else " from 0"
+        raise InputError(f"line {line}: {key} must be a number{span}, not {quoted(value)}")
+    return float(value)

@@ -3,6 +3,7 @@
 from anonymatch.planning.charts import (
     covers as covers,
     front_by_delay as front_by_delay,
+    front_line as front_line,
     plan_charts as plan_charts,
     trade_chart as trade_chart,
 )
@@ -11,6 +12,9 @@ from anonymatch.planning.emit import (
 )
 from anonymatch.planning.simulation import (
     simulated_bits as simulated_bits,
+)
+from anonymatch.planning.options import (
+    PlanOptions as PlanOptions,
 )
 from anonymatch.planning.planning import (
     plan as plan,

@@ -14,7 +14,7 @@ from anonymatch.planning.result import NetworkPlan, Setting
 from anonymatch.planning.wording import cover_in_words
 from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, Line, front_chart, line_chart
 
-__all__ = ["covers", "front_by_delay", "plan_charts", "trade_chart"]
+__all__ = ["covers", "front_by_delay", "front_line", "plan_charts", "trade_chart"]
 
 
 def plan_charts(plan: NetworkPlan) -> dict[str, Callable[[], AnyChart]]:
@@ -63,7 +63,7 @@ def front_by_delay(plan: NetworkPlan, cover: float, *, late: bool = False) -> An
         chosen = Chosen(best.law, _delay(best, late), worst.value, worst.low, worst.high)
     bounded = not late and math.isfinite(plan.request.busiest)
     return front_chart(
-        [_front_line(settings, kind, late) for kind in kinds],
+        [front_line(settings, kind, late=late) for kind in kinds],
         title=f"What delay buys with {cover_in_words(cover)}",
         x_label="delay of 99 %, s" if late else "mean delay, s",
         y_label=f"worst {percent(plan.request.targets.worst)} hide among",
@@ -107,8 +107,8 @@ def _delay(setting: Setting, late: bool) -> float:
     return (setting.delay_99 if late else setting.mean_delay).value
 
 
-def _front_line(settings: Sequence[Setting], kind: str, late: bool) -> FrontLine:
-    """The best of a kind at each delay: what a longer one does not improve is left out."""
+def front_line(settings: Sequence[Setting], kind: str, *, late: bool = False) -> FrontLine:
+    """Return the settings of a kind that no setting with a shorter delay exceeds."""
     own = sorted(
         (setting for setting in settings if setting.kind == kind),
         key=lambda setting: (_delay(setting, late), setting.worst.value),

@@ -5,19 +5,15 @@ from __future__ import annotations
 import tomllib
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
-from anonymatch.graph import separator_in
 from anonymatch.planning.request import Adversary, Burst, Network, PlanRequest, Targets, Traffic
 from anonymatch.planning.tuning import TUNING
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PRESETS", "preset_named", "read_arrivals", "read_request", "request_as_toml"]
 
@@ -176,36 +172,15 @@ def preset_named(name: str) -> PlanRequest:
 
 
 def read_arrivals(path: Path) -> Floats:
-    """Times of a table with a column ``time``, in order."""
-    import polars as pl
+    """Return the times of a table with a column ``time``, in order."""
+    from anonymatch.tabular import DIRECTION, TIME, Columns, read_table  # polars is long to load
 
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
-    try:
-        frame = pl.read_parquet(path) if path.suffix == ".parquet" else _text(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise InputError(f"{path}: cannot be read as a table: {first}") from None
-    if "time" not in frame.columns:
-        columns = ", ".join(frame.columns[:10])
-        raise InputError(f"{path}: arrivals need a column time; there are {columns}")
-    if "direction" in frame.columns:
-        frame = frame.filter(pl.col("direction") == "in")
-    try:
-        times = np.sort(frame["time"].cast(pl.Float64).to_numpy())
-    except pl.exceptions.PolarsError:
-        raise InputError(f"{path}: column time must be numbers, in seconds") from None
-    if len(times) < TUNING.least_arrivals or not np.isfinite(times).all() or times[-1] <= times[0]:
-        raise InputError(
-            f"{path}: a plan needs at least {TUNING.least_arrivals} arrivals at different times, "
-            "all of them numbers"
-        )
-    return np.ascontiguousarray(times)
-
-
-def _text(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    with path.open(encoding="utf-8", errors="replace") as file:
-        header = file.readline()
-    return pl.read_csv(path, separator=separator_in(header, ","))
+    table = read_table(path, Columns(TIME._replace(required=True), DIRECTION))
+    direction = table.column("direction")
+    if direction is not None:
+        table = table.at((direction == "in").fill_null(value=False).arg_true())
+    times = np.sort(table.numbers("time"))
+    if len(times) < TUNING.least_arrivals or times[-1] <= times[0]:
+        least = TUNING.least_arrivals
+        raise InputError(f"{path}: a plan needs at least {least} arrivals at different times")
+    return times

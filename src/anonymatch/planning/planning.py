@@ -7,7 +7,6 @@ with seeds of its own: only that is told as reached.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields, replace
 from os import PathLike
@@ -22,6 +21,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message
 from anonymatch.planning.emit import LANGUAGES
 from anonymatch.planning.files import preset_named, read_arrivals, read_request
+from anonymatch.planning.options import PlanOptions
 from anonymatch.planning.request import Burst, Network, PlanRequest, Traffic
 from anonymatch.planning.result import NetworkPlan
 from anonymatch.planning.search import Ledger, Planner
@@ -32,72 +32,23 @@ __all__ = ["plan", "plan_request"]
 
 def plan(
     file: str | PathLike[str] | None = None,
+    options: PlanOptions | None = None,
     *,
-    preset: str | None = None,
-    users: int | None = None,
-    rate: float | None = None,
-    hours: Sequence[float] | None = None,
-    burst: tuple[float, float] | None = None,
-    arrivals: str | PathLike[str] | None = None,
-    network: str | None = None,
-    link: float | None = None,
-    laws: Iterable[str] | str | None = None,
-    cover: Iterable[float] | float | None = None,
-    corrupt_mixes: int | Sequence[int] | None = None,
-    corrupt_users: float | None = None,
-    active: str | None = None,
-    worst: tuple[float, float] | None = None,
-    mean_delay: float | None = None,
-    delay_99: float | None = None,
-    packets: float | None = None,
-    identified: float | None = None,
     emit: str | None = None,
     seed: int = 0,
     budget: Budget | float | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    **keywords: Any,
 ) -> NetworkPlan:
     """The cheapest mixes, delays and cover that reach targets, confirmed by simulation.
 
     Parameters
     ----------
     file : path, optional
-        A plan in TOML; other arguments take the place of what it says.
-    preset : {"katzenpost", "nym", "loopix"}, optional
-        Start from what that system ships.
-    users, rate : int, float
-        Users, and messages a second of each.
-    hours : sequence of float, optional
-        Relative rates by hour; the mean is ``rate``.
-    burst : (mean, gap), optional
-        Messages in bursts: so many on average, so many seconds apart.
-    arrivals : path, optional
-        A log with a column ``time`` instead: the messages themselves.
-    network : str, default "3x3"
-        ``one``, ``cascade:L``, ``LxW`` such as ``3x3``, or ``free:L,MIXES``: routes that end after
-        each hop with the probability 1/L. Widths are swept if several are given: ``3x1,3,10``, the
-        range ``3x1-80``, or ``3`` for three layers of any width up to 80.
-    link : float
-        Seconds on every link.
-    laws : names
-        Kinds of mixes to try, such as ``("exponential", "pool")``, or laws with their parameters,
-        such as ``"pool:2,4"``. All kinds unless told.
-    cover : numbers
-        Cover packets for each message, from end to end.
-    corrupt_mixes : int, or one number a layer
-        Mixes that the attacker has: anywhere, or so many in each layer.
-    corrupt_users : float
-        Share of all packets that the attacker sends and knows.
-    active : {"none", "n-1"}
-        Whether the attacker may also send and block: what that costs is said of every setting.
-    worst : (share, among), optional
-        The worst share of messages hide among at least so many.
-    mean_delay, delay_99 : float, optional
-        Seconds at most, on average and for 99 % of messages.
-    packets : float, optional
-        Packets for each message at most.
-    identified : float, optional
-        Share of messages that are known for certain, at most.
+        A plan in TOML; options take the place of what it says.
+    options : PlanOptions, optional
+        Traffic, network, attacker and targets.
     emit : {"katzenpost", "nym"}, optional
         Plan for clients of that system, which send at a steady pace. The mean delay then includes
         the wait in the client's queue, and the decoys of an empty queue count as cover.
@@ -109,6 +60,12 @@ def plan(
         Where chunks of work run. Default: threads on all usable cores.
     progress : callable, optional
         Called with the work done and the work in all, in predicted seconds.
+    **keywords
+        Fields of :class:`anonymatch.planning.PlanOptions`, which explains them: ``preset``;
+        ``users``, ``rate``, ``hours``, ``burst`` and ``arrivals`` of the traffic; ``network``,
+        ``link``, ``laws`` and ``cover``; ``corrupt_mixes``, ``corrupt_users`` and ``active`` of
+        the attacker; the targets ``worst``, ``mean_delay``, ``delay_99``, ``packets`` and
+        ``identified``.
 
     Returns
     -------
@@ -120,40 +77,19 @@ def plan(
     >>> found.best.law, round(found.best.worst.value)
     ('threshold:10', 10)
     """
+    wanted = replace(options or PlanOptions(), **keywords)
     request = PlanRequest() if file is None else read_request(Path(file))
-    if preset is not None:
-        request = preset_named(preset)
-    given = _changed(
-        request,
-        {
-            "users": users,
-            "rate": rate,
-            "hours": hours,
-            "burst": burst,
-            "arrivals": arrivals,
-            "network": network,
-            "link": link,
-            "laws": laws,
-            "cover": cover,
-            "corrupt_mixes": corrupt_mixes,
-            "corrupt_users": corrupt_users,
-            "active": active,
-            "worst": worst,
-            "mean_delay": mean_delay,
-            "delay_99": delay_99,
-            "packets": packets,
-            "identified": identified,
-            "emit": emit,
-        },
-    )
+    if wanted.preset is not None:
+        request = preset_named(wanted.preset)
+    given = _changed(request, {**vars(wanted), "emit": emit})
     try:
         log = _arrivals(given)
     except InputError as error:
-        if file is None or arrivals is not None:
+        if file is None or wanted.arrivals is not None:
             raise
         raise InputError(f"{file}: arrivals: {error}") from None
     planned = _planned(given, log, seed, budget, executor, progress)
-    return replace(planned, notes=(*_notes(file, preset, users, rate, arrivals), *planned.notes))
+    return replace(planned, notes=(*_notes(file, wanted), *planned.notes))
 
 
 def _pair(value: Any, name: str, wanted: str) -> tuple[Any, Any]:
@@ -239,17 +175,15 @@ def _planned(
     return plan
 
 
-def _notes(
-    file: object, preset: object, users: int | None, rate: float | None, arrivals: object
-) -> tuple[Message, ...]:
+def _notes(file: object, wanted: PlanOptions) -> tuple[Message, ...]:
     """What of the traffic was taken for want of better, if only a part of it was told."""
-    if file is not None or preset is not None or arrivals is not None:
+    if file is not None or wanted.preset is not None or wanted.arrivals is not None:
         return ()
     taken = Traffic()
-    if users is None and rate is not None:
+    if wanted.users is None and wanted.rate is not None:
         words = f"{taken.users:,} users are taken; tell how many with "
         return (Message(words, Argument("users")),)
-    if rate is None and users is not None:
+    if wanted.rate is None and wanted.users is not None:
         words = f"{taken.rate:g} messages a second of each user are taken; tell how many with "
         return (Message(words, Argument("rate")),)
     return ()

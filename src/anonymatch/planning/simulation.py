@@ -30,6 +30,7 @@ from anonymatch.base.interval import Interval
 from anonymatch.planning.request import Network
 from anonymatch.planning.strategies import FAMILIES
 from anonymatch.planning.tuning import TUNING, Effort
+from anonymatch.running import mean_interval
 
 Numbers = npt.NDArray[np.int32]
 
@@ -370,36 +371,22 @@ def outcome_of(samples: Sequence[Sample], share: float, *, ranked: bool) -> Outc
     known = float((bits < TUNING.certain).mean())
     delays = [sample.delays for sample in samples if len(sample.delays)]
     late = np.array([float(np.quantile(part, 0.99)) for part in delays])
+    slowest = float(np.quantile(np.concatenate(delays), 0.99))
+    guesses = np.array([sample.guesses.mean() for sample in samples])
     worst = np.argsort(bits, kind="stable")[: max(1, math.ceil(share * size))]
     causes = np.concatenate([sample.cause for sample in samples])[worst]
     return Outcome(
-        entropy=_mean([sample.bits.mean() for sample in samples]),
+        entropy=mean_interval(np.array([sample.bits.mean() for sample in samples]), CONFIDENCE),
         worst=Interval(at, *_quantile_ends(np.sort(bits), share, effective)),
         identified=Interval(known, *_share_ends(known, effective)),
-        guessing=_mean([s.guesses.mean() for s in samples]) if ranked else None,
-        mean_delay=_mean([sample.mean_delay for sample in samples]),
-        delay_99=_around(float(np.quantile(np.concatenate(delays), 0.99)), late),
+        guessing=mean_interval(guesses, CONFIDENCE) if ranked else None,
+        mean_delay=mean_interval(np.array([sample.mean_delay for sample in samples]), CONFIDENCE),
+        delay_99=mean_interval(late, CONFIDENCE, around=slowest),
         causes=tuple(float((causes == k).mean()) for k in range(len(CAUSES))),
         targets=size,
         effective=effective,
         missing=max(sample.missing for sample in samples),
     )
-
-
-def _mean(values: Sequence[float]) -> Interval:
-    array = np.asarray(values, dtype=np.float64)
-    return _around(float(array.mean()), array)
-
-
-def _around(value: float, values: Floats) -> Interval:
-    """The interval of a mean of independent values, around another estimate of it."""
-    from scipy.special import stdtrit
-
-    if len(values) < 2:
-        return Interval(value, 0.0, math.inf)
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    width = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * error
-    return Interval(value, value - width, value + width)
 
 
 def _design_effect(samples: Sequence[Sample], at: float) -> float:

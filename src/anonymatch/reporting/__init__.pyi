@@ -1,11 +1,9 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
-from anonymatch.reporting.drawings.design_parts import (
-    parts as parts,
-)
 from anonymatch.reporting.drawings.graphs import (
     bipartite as bipartite,
     exposure as exposure,
+    parts as parts,
 )
 from anonymatch.reporting.drawings.matrices import (
     matrix as matrix,

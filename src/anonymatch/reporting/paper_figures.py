@@ -12,14 +12,12 @@ from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, matchings, posterior
 from anonymatch.graph import Graph, crown, partition
 from anonymatch.mixes import relay_graph, relay_weights
-from anonymatch.reporting.drawings.anonymity_sets import sets
+from anonymatch.reporting.drawings.curves import network, sets
 from anonymatch.reporting.drawings.graphs import bipartite, exposure
 from anonymatch.reporting.drawings.matrices import matrix, permutations
-from anonymatch.reporting.drawings.networks import network
 from anonymatch.reporting.html.document import Panel
 from anonymatch.theory.attacks import exposures
-from anonymatch.theory.claims import Ellipse, Point, inside, permutation, picture
-from anonymatch.theory.claims import pictures as printed
+from anonymatch.theory.claims import PRINTED, Ellipse, Point, inside, permutation, picture
 
 _PEOPLE = ("Alice", "Bob", "Charlie", "David", "Eve", "Frank", "Grace")
 _RELAYS = {"top": "a", "bottom": "b", "middle": "m", "exit 1": "1", "exit 2": "2"}
@@ -77,8 +75,8 @@ def paper_figures() -> tuple[PaperFigure, ...]:
 
 
 def _sets() -> PaperFigure:
-    swapped = {**printed.POINTS, "C": printed.POINTS["D"], "D": printed.POINTS["C"]}
-    overlapping = _members(printed.OVERLAPPING, printed.POINTS)
+    swapped = {**PRINTED.points, "C": PRINTED.points["D"], "D": PRINTED.points["C"]}
+    overlapping = _members(PRINTED.overlapping, PRINTED.points)
     panels = tuple(
         Panel(
             sets(
@@ -90,12 +88,12 @@ def _sets() -> PaperFigure:
             graph,
         )
         for name, ellipses, positions in (
-            ("A partition", printed.SEPARATE, printed.POINTS),
-            ("Overlapping, as printed", printed.OVERLAPPING, printed.POINTS),
-            ("Overlapping, as meant", printed.OVERLAPPING, swapped),
+            ("A partition", PRINTED.separate, PRINTED.points),
+            ("Overlapping, as printed", PRINTED.overlapping, PRINTED.points),
+            ("Overlapping, as meant", PRINTED.overlapping, swapped),
         )
         for members in [_members(ellipses, positions)]
-        for graph in [Graph.from_edges([(u, each) for u in members for each in members[u]])]
+        for graph in [_graph_of_sets(members)]
     )
     return PaperFigure(
         number=1,
@@ -125,7 +123,7 @@ def _counted(number: int, name: str, graph: Graph, **standing_out: Any) -> Panel
 def _neighbourhoods() -> PaperFigure:
     around, groups = (
         named(picture(lines), _PEOPLE)
-        for lines in (printed.NEIGHBOURHOOD_RING, printed.NEIGHBOURHOOD_GROUPS)
+        for lines in (PRINTED.neighbourhood_ring, PRINTED.neighbourhood_groups)
     )
     panels = tuple(
         _counted(
@@ -149,10 +147,10 @@ def _neighbourhoods() -> PaperFigure:
 
 
 def _relays() -> PaperFigure:
-    links = [(_RELAYS[sender], _RELAYS[receiver]) for sender, receiver in printed.RELAYS]
-    entries = [_RELAYS[entry] for entry in printed.RELAY_ENTRIES.values()]
+    links = [(_RELAYS[sender], _RELAYS[receiver]) for sender, receiver in PRINTED.relays]
+    entries = [_RELAYS[entry] for entry in PRINTED.relay_entries.values()]
     users = dict(zip(_PEOPLE, entries, strict=False))
-    exits = {_RELAYS[relay]: number for relay, number in printed.RELAY_EXITS.items()}
+    exits = {_RELAYS[relay]: number for relay, number in PRINTED.relay_exits.items()}
     prior = relay_weights(links, entry=users["Alice"], exits=exits)
     graph = relay_graph(links, users=users, exits=exits)
     total = count(graph, exact=True).value
@@ -200,7 +198,7 @@ def _relays() -> PaperFigure:
 
 
 def _exposed_users() -> PaperFigure:
-    graphs = picture(printed.GROUPS_EQUAL), picture(printed.GROUPS_UNEQUAL), partition([3, 3, 1])
+    graphs = picture(PRINTED.groups_equal), picture(PRINTED.groups_unequal), partition([3, 3, 1])
     even, uneven, same = (named(graph, _PEOPLE) for graph in graphs)
     panels = tuple(
         Panel(
@@ -229,7 +227,7 @@ def _exposed_users() -> PaperFigure:
 
 
 def _two_regular() -> PaperFigure:
-    drawn, cycle = graph_of(picture(printed.TWO_REGULAR).to_rows()), graph_of(["110", "101", "011"])
+    drawn, cycle = graph_of(picture(PRINTED.two_regular).to_rows()), graph_of(["110", "101", "011"])
     (extra,) = set(drawn.to_edges()) - set(cycle.to_edges())
     panels = tuple(
         Panel(
@@ -260,8 +258,8 @@ def _two_regular() -> PaperFigure:
 
 
 def _picks() -> PaperFigure:
-    orders = [tuple(map(int, permutation(cells))) for cells in printed.PERMUTATIONS]
-    labels = [tuple(map(int, name)) for name in printed.PERMUTATION_LABELS]
+    orders = [tuple(map(int, permutation(cells))) for cells in PRINTED.permutations]
+    labels = [tuple(map(int, name)) for name in PRINTED.permutation_labels]
     agreeing = sum(order == name for order, name in zip(orders, labels, strict=True))
     every = Graph.from_rows(["1111"] * 4)
     return PaperFigure(
@@ -281,7 +279,7 @@ def _picks() -> PaperFigure:
 
 
 def _biadjacency() -> PaperFigure:
-    graph = graph_of(printed.MATRIX_ROWS)
+    graph = graph_of(PRINTED.matrix_rows)
     through = {
         value for row in posterior(graph, exact=True).counts.values() for value in row.values()
     }
@@ -318,8 +316,8 @@ def _crowns() -> PaperFigure:
 
 
 def _step() -> PaperFigure:
-    graph = graph_of(picture(printed.EXPOSED_BEFORE).to_rows())
-    row, column = (3 - height for height in printed.EXPOSED_EDGE)
+    graph = graph_of(picture(PRINTED.exposed_before).to_rows())
+    row, column = (3 - height for height in PRINTED.exposed_edge)
     user, behaviour = graph.users[row], graph.behaviours[column]
     left = graph.expose(user, behaviour)
     outcomes = exposures(graph, exact=True)
@@ -407,6 +405,12 @@ def paths_from(links: Sequence[tuple[str, str]], entry: str, relays: int) -> lis
             if sender == path[-1] and after not in path
         ]
     return paths
+
+
+def _graph_of_sets(members: Mapping[str, Sequence[str]]) -> Graph:
+    behaviours = sorted({each for chosen in members.values() for each in chosen})
+    edges = [(user, each) for user, chosen in members.items() for each in chosen]
+    return Graph.from_edges(edges, behaviours=behaviours)
 
 
 def _without_own(members: Mapping[str, Sequence[str]]) -> str:

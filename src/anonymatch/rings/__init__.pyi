@@ -7,12 +7,17 @@ from anonymatch.rings.audit import (
 from anonymatch.rings.observation import (
     RingObservation as RingObservation,
 )
+from anonymatch.rings.options import (
+    RingOptions as RingOptions,
+)
+from anonymatch.rings.ring_ages import (
+    AGE_LAWS as AGE_LAWS,
+)
 from anonymatch.rings.ring_files import (
     has_ring_columns as has_ring_columns,
     has_ring_names as has_ring_names,
     read_rings as read_rings,
 )
 from anonymatch.rings.ring_set import (
-    AGE_LAWS as AGE_LAWS,
     RingSet as RingSet,
 )

@@ -28,37 +28,49 @@ import math
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, Piece, quoted, several
-from anonymatch.graph import Edges, Graph, Names, reading
+from anonymatch.base.text import quoted, several
+from anonymatch.graph import Edges, Graph, Names
 from anonymatch.mixes import SourceFormat, is_relays
 from anonymatch.rings.observation import RingObservation
-from anonymatch.rings.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, log_escaped, merges
-from anonymatch.tabular import as_name, as_object, load_json
+from anonymatch.rings.ring_ages import age_law, member_weights
+from anonymatch.rings.ring_set import Output, Ring, RingFile, RingSet, check_merging, merges
+from anonymatch.tabular import (
+    Column,
+    Columns,
+    Source,
+    as_name,
+    as_object,
+    load_json,
+    reading,
+    split_suffix,
+)
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from anonymatch.mixes import Law, ReadOptions
     from anonymatch.running import Budget
-
-__all__ = ["has_ring_columns", "has_ring_names", "is_rings", "read_rings"]
+    from anonymatch.tabular import Table
 
 _KEYS = {"ring", "members", "truth", "weights", "height", "time", "transaction"}
 _OUTPUT_KEYS = {"height", "time", "transaction"}
 _FILE_KEYS = {"rings", "outputs", "decoys", "spends", "merging"}
 _UNITS = ("height", "time")
 
-_RING, _MEMBER = ("ring", "input"), ("member", "output")  # a column may have either name
+_COLUMNS = Columns(
+    Column("ring", ("input",), required=True),
+    Column("member", ("output",), required=True),
+    *map(Column, ("true", "weight", "height", "time", "transaction")),
+    *map(Column, ("output_height", "output_time", "output_transaction")),
+)
+_TOO_LIGHT = "has the weight {:g}; weights are above 0: leave members out"
 
 
 def has_ring_columns(columns: Iterable[object]) -> bool:
@@ -69,20 +81,7 @@ def has_ring_columns(columns: Iterable[object]) -> bool:
     >>> has_ring_columns(["Input", "output"]), has_ring_columns(["ring", "size"])
     (True, False)
     """
-    there = {str(column).strip().lower() for column in columns}
-    return not there.isdisjoint(_RING) and not there.isdisjoint(_MEMBER)
-
-
-_MORE_COLUMNS = {
-    "true",
-    "weight",
-    "height",
-    "time",
-    "transaction",
-    "output_height",
-    "output_time",
-    "output_transaction",
-}
+    return {"ring", "member"} <= {_COLUMNS.meaning(str(column)) for column in columns}
 
 
 def read_rings(
@@ -116,8 +115,8 @@ def read_rings(
     """
     file = as_path(path)
     with reading(file):
-        is_json = file.name.lower().removesuffix(".gz").endswith(".json")
-        rings = _of_document(load_json(file)) if is_json else _of_table(file)
+        is_json = split_suffix(file)[0] == ".json"
+        rings = _of_document(load_json(Source.of(file))) if is_json else _of_table(file)
         rings = rings.with_laws(decoys, spends, merging)
         return _observation(rings)
 
@@ -192,61 +191,16 @@ def has_ring_names(document: object) -> bool:
     )
 
 
-# ---- what a file says
+# ---- documents
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Output:
-    when: float | None = None
-    transaction: str | None = None
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Ring:
-    members: list[str]
-    truth: str | None = None
-    weights: list[float] | None = None
-    when: float | None = None
-    transaction: str | None = None
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class _File:
-    rings: dict[str, _Ring]
-    outputs: dict[str, _Output] = field(default_factory=dict)
-    unit: str | None = None
-    decoys: str | None = None
-    spends: str | None = None
-    merging: float | None = None
-
-    def with_laws(self, decoys: str | None, spends: str | None, merging: float | None) -> _File:
-        """What is told beside the file comes before what it says."""
-        self.decoys, self.spends = decoys or self.decoys, spends or self.spends
-        self.merging = self.merging if merging is None else merging
-        if merging is not None:
-            _check_merging(merging, Argument("merging"))
-        if not self.rings:
-            raise InputError("it holds no ring; give {input: [candidate outputs], ...}")
-        return self
-
-    def tell_unit(self, unit: str, who: str) -> None:
-        if self.unit is not None and self.unit != unit:
-            raise InputError(f"{who} has a {unit}, and others a {self.unit}; give one of them")
-        self.unit = unit
-
-
-def _check_merging(merging: float, what: Piece) -> None:
-    if not 1.0 <= merging < math.inf:
-        raise InputError(what, f" must be 1 or more, not {merging:g}")
-
-
-def _of_document(document: object) -> _File:
+def _of_document(document: object) -> RingFile:
     key = _inner(document)
     if key is None:
-        return _with_rings(_File(rings={}), document)
+        return _with_rings(RingFile(rings={}), document)
     assert isinstance(document, dict)
     _check_keys(document, _FILE_KEYS - {"rings"} | {key}, "the file")
-    file = _File(rings={})
+    file = RingFile(rings={})
     for name in ("decoys", "spends"):
         law = document.get(name)
         if law is not None and not isinstance(law, str):
@@ -256,18 +210,18 @@ def _of_document(document: object) -> _File:
         setattr(file, name, law)
     if document.get("merging") is not None:
         file.merging = _number(document["merging"], '"merging"')
-        _check_merging(file.merging, '"merging"')
+        check_merging(file.merging, '"merging"')
     for name, output in as_object(document.get("outputs", {}), '"outputs"').items():
         who = f"output {quoted(name)}"
         given = as_object(output, who)
         _check_keys(given, _OUTPUT_KEYS, who)
-        file.outputs[name] = _Output(
+        file.outputs[name] = Output(
             when=_when(file, given, who), transaction=_transaction(given, who)
         )
     return _with_rings(file, document[key])
 
 
-def _with_rings(file: _File, document: object) -> _File:
+def _with_rings(file: RingFile, document: object) -> RingFile:
     named = _named(document) if isinstance(document, list) else as_object(document, "rings")
     for name, ring in named.items():
         who = f"ring {quoted(name)}"
@@ -278,7 +232,7 @@ def _with_rings(file: _File, document: object) -> _File:
             raise InputError(f"{who} has no members; give at least one")
         if not isinstance(members, list):
             raise InputError(f"{who} must have a list of members, at least one")
-        read = _Ring(
+        read = Ring(
             members=[as_name(member, f"a member of {who}") for member in members],
             when=_when(file, given, who),
             transaction=_transaction(given, who),
@@ -316,7 +270,7 @@ def _number(value: object, what: str) -> float:
     return float(value)
 
 
-def _when(file: _File, given: dict[str, Any], who: str) -> float | None:
+def _when(file: RingFile, given: dict[str, Any], who: str) -> float | None:
     when = None
     for unit in _UNITS:
         if given.get(unit) is not None:
@@ -339,111 +293,89 @@ def _weights(given: object, number: int, who: str) -> list[float]:
 def _weight(value: object, who: str) -> float:
     weight = _number(value, f"a weight of {who}")
     if weight <= 0.0:
-        raise InputError(f"{who} has the weight {weight:g}; weights are above 0: leave members out")
+        raise InputError(f"{who} {_TOO_LIGHT.format(weight)}")
     return weight
 
 
 # ---- tables
 
 
-def _of_table(path: Path) -> _File:
-    from anonymatch.tabular import find_column, read_text_table
+def _of_table(path: Path) -> RingFile:
+    from anonymatch.tabular import read_table
 
-    frame = read_text_table(path)
-    columns = {column.strip().lower(): column for column in frame.columns}
-    of_ring, of_member = (
-        next((name for name in names if name in columns), names[0]) for names in (_RING, _MEMBER)
-    )
-    ring, member = (frame[find_column(frame, name)].to_list() for name in (of_ring, of_member))
-    unknown = set(columns) - {of_ring, of_member} - _MORE_COLUMNS
-    if unknown:
-        known = ", ".join(sorted({of_ring, of_member} | _MORE_COLUMNS))
+    table = read_table(path, _COLUMNS)
+    if table.ignored:
+        known = ", ".join(sorted(_COLUMNS.by_name))
         raise InputError(
-            f"a table of rings has no column {quoted(columns[min(unknown)])}; known are {known}"
+            f"a table of rings has no column {quoted(min(table.ignored))}; known are {known}"
         )
-    for name, values in ((of_ring, ring), (of_member, member)):
-        if None in values:
-            raise InputError(f"{name} is empty; name it").at(values.index(None) + 1, noun="row")
-    file = _File(rings={})
+    ring, member = (_table_names(table, name) for name in ("ring", "member"))
+    file = RingFile(rings={})
     for name, output in zip(ring, member, strict=True):
-        file.rings.setdefault(name, _Ring(members=[])).members.append(output)
-    _table_truth(file, frame, columns, ring, member)
-    _table_weights(file, frame, columns, ring)
-    for unit in _UNITS:
-        for key, name in ((unit, "ring"), (f"output_{unit}", "output")):
-            if key in columns:
-                file.tell_unit(unit, f"column {key}")
-                values = _optional_numbers(frame[columns[key]])
-                _put_all(file, ring if name == "ring" else member, name, "when", values)
-    for key, name in (("transaction", "ring"), ("output_transaction", "output")):
-        if key in columns:
-            of = ring if name == "ring" else member
-            _put_all(file, of, name, "transaction", frame[columns[key]].to_list())
+        file.rings.setdefault(name, Ring(members=[])).members.append(output)
+    spent = table.flags(None, "true")
+    for row in [] if spent is None else np.flatnonzero(spent).tolist():
+        given = file.rings[ring[row]]
+        if given.truth not in (None, member[row]):
+            table.refuse(
+                row,
+                f"ring {quoted(ring[row])} spends {quoted(given.truth)} and "
+                f"{quoted(member[row])}; it spends one",
+            )
+        given.truth = member[row]
+    if "weight" in table.titles:
+        for row, weight in enumerate(table.numbers("weight").tolist()):
+            if weight <= 0.0:
+                table.refuse(row, f"ring {quoted(ring[row])} {_TOO_LIGHT.format(weight)}")
+            given = file.rings[ring[row]]
+            given.weights = given.weights or []
+            given.weights.append(weight)
+    outputs = {name: file.outputs.setdefault(name, Output()) for name in member}
+    for prefix, owners, noun in (
+        ("", [file.rings[name] for name in ring], "ring"),
+        ("output_", [outputs[name] for name in member], "output"),
+    ):
+        names = ring if noun == "ring" else member
+        for unit in _UNITS:
+            if prefix + unit in table.titles:
+                file.tell_unit(unit, f"column {prefix}{unit}")
+                numbers = table.numbers(prefix + unit, gaps=True).tolist()
+                whens = [None if math.isnan(when) else when for when in numbers]
+                _put_all(table, "two heights or times", noun, names, owners, "when", whens)
+        transactions = table.text(f"{prefix}transaction").to_list()
+        _put_all(table, "two transactions", noun, names, owners, "transaction", transactions)
     return file
 
 
-def _put_all(file: _File, names: Sequence[str], what: str, key: str, values: Sequence[Any]) -> None:
+def _table_names(table: Table, name: str) -> list[str]:
+    names = table.text(name)
+    if names.null_count():
+        title = table.titles[name].strip().lower()
+        table.refuse(int(names.is_null().arg_true()[0]), f"{title} is empty; name it")
+    return names.to_list()
+
+
+def _put_all(
+    table: Table,
+    twice: str,
+    noun: str,
+    names: Sequence[str],
+    owners: Sequence[Ring] | Sequence[Output],
+    key: str,
+    values: Sequence[Any],
+) -> None:
     """A value a row, which must be the same in all rows of one ring or output."""
-    known: dict[str, Any] = {}
-    for row, (name, value) in enumerate(zip(names, values, strict=True), start=1):
-        if value is None:
-            continue
-        if known.setdefault(name, value) != value:
-            said = "transactions" if key == "transaction" else "heights or times"
-            raise InputError(f"{what} {quoted(name)} has two {said}; give one").at(row, noun="row")
-        holder = file.rings[name] if what == "ring" else file.outputs.setdefault(name, _Output())
-        setattr(holder, key, value)
-
-
-def _table_truth(
-    file: _File, frame: pl.DataFrame, columns: dict[str, str], ring: list[str], member: list[str]
-) -> None:
-    if "true" not in columns:
-        return
-    signs = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-    for row, sign in enumerate(frame[columns["true"]].to_list()):
-        is_true = sign is not None and signs.get(sign.strip().lower())
-        if is_true is None:
-            raise InputError(f"true is {quoted(sign)}; give 1 or 0").at(row + 1, noun="row")
-        if is_true:
-            given = file.rings[ring[row]]
-            if given.truth is not None and given.truth != member[row]:
-                raise InputError(
-                    f"ring {quoted(ring[row])} spends {quoted(given.truth)} and "
-                    f"{quoted(member[row])}; it spends one"
-                ).at(row + 1, noun="row")
-            given.truth = member[row]
-
-
-def _table_weights(
-    file: _File, frame: pl.DataFrame, columns: dict[str, str], ring: list[str]
-) -> None:
-    if "weight" not in columns:
-        return
-    from anonymatch.tabular import numbers
-
-    values = numbers(frame[columns["weight"]]).tolist()
-    for row, (name, value) in enumerate(zip(ring, values, strict=True), start=1):
-        given = file.rings[name]
-        given.weights = [] if given.weights is None else given.weights
-        try:
-            given.weights.append(_weight(value, f"ring {quoted(name)}"))
-        except InputError as error:
-            raise error.at(row, noun="row") from None
-
-
-def _optional_numbers(column: pl.Series) -> list[float | None]:
-    from anonymatch.tabular import numbers
-
-    there = column.is_not_null().to_list()
-    values = iter(numbers(column.fill_null("0")).tolist())
-    return [value if known else None for known, value in zip(there, values, strict=True)]
+    for row, (name, owner, value) in enumerate(zip(names, owners, values, strict=True)):
+        if value is not None:
+            if getattr(owner, key) not in (None, value):
+                table.refuse(row, f"{noun} {quoted(name)} has {twice}; give one")
+            setattr(owner, key, value)
 
 
 # ---- what follows
 
 
-def _observation(file: _File) -> RingObservation:
+def _observation(file: RingFile) -> RingObservation:
     rings = list(file.rings.values())
     outputs: dict[str, int] = {}
     for member in chain.from_iterable(ring.members for ring in rings):
@@ -454,7 +386,7 @@ def _observation(file: _File) -> RingObservation:
         [ring.transaction for ring in rings],
         _transactions(file, outputs),
     )
-    weights, weighted = _member_weights(file, outputs, codes, merged)
+    weights, weighted = member_weights(file, outputs, codes, merged)
     graph = _graph(file, outputs, codes, weights)
     when = None
     if any(ring.when is not None for ring in rings):
@@ -484,7 +416,7 @@ def _observation(file: _File) -> RingObservation:
     )
 
 
-def _later(file: _File) -> int:
+def _later(file: RingFile) -> int:
     """Members that came after their ring, where both are known."""
     told = {name: output.when for name, output in file.outputs.items() if output.when is not None}
     return sum(
@@ -495,7 +427,7 @@ def _later(file: _File) -> int:
     )
 
 
-def _transactions(file: _File, outputs: dict[str, int]) -> list[str | None]:
+def _transactions(file: RingFile, outputs: dict[str, int]) -> list[str | None]:
     made: list[str | None] = [None] * len(outputs)
     for name, output in file.outputs.items():
         if name in outputs:
@@ -504,7 +436,7 @@ def _transactions(file: _File, outputs: dict[str, int]) -> list[str | None]:
 
 
 def _graph(
-    file: _File, outputs: dict[str, int], codes: list[list[int]], weights: Floats | None
+    file: RingFile, outputs: dict[str, int], codes: list[list[int]], weights: Floats | None
 ) -> Graph:
     """Rows in the order of the file; members that come twice count once."""
     sizes = np.array([len(ring) for ring in codes], dtype=np.int64)
@@ -532,7 +464,7 @@ def _graph(
     return Graph(Names(tuple(file.rings), "input"), Names(tuple(outputs), "output"), edges)
 
 
-def _truth(file: _File, outputs: dict[str, int]) -> Any:
+def _truth(file: RingFile, outputs: dict[str, int]) -> Any:
     owners: dict[str, str] = {}
     for name, ring in file.rings.items():
         if ring.truth is None:
@@ -552,108 +484,6 @@ def _truth(file: _File, outputs: dict[str, int]) -> Any:
         return None
     spent = [-1 if ring.truth is None else outputs[ring.truth] for ring in file.rings.values()]
     return np.array(spent, dtype=np.int64)
-
-
-# ---- weights
-
-
-def _member_weights(
-    file: _File, outputs: dict[str, int], codes: list[list[int]], merged: Sequence[Merge]
-) -> tuple[Floats | None, str]:
-    """Of all members in the order of the file; and what they are from.
-
-    Weights of the file are as they are there. Laws of ages have no unit: with them the heaviest
-    member of a ring is 1.
-    """
-    rings = list(file.rings.values())
-    logs = np.zeros(sum(len(ring) for ring in codes))
-    begins = np.concatenate(([0], np.cumsum([len(ring) for ring in codes]))).astype(np.int64)
-    words = []
-    if any(ring.weights is not None for ring in rings):
-        words.append("weights in the file")
-        for ring, begin in zip(rings, begins.tolist(), strict=False):
-            if ring.weights is not None:
-                logs[begin : begin + len(ring.weights)] += np.log(ring.weights)
-    if file.decoys is not None or file.spends is not None:
-        decoys = age_law(file.decoys or "uniform", Argument("decoys"))
-        spends = age_law(file.spends or "gamma", Argument("spends"))
-        logs += _log_ratio(file, outputs, codes, spends, decoys)
-        if decoys.unspent:
-            raise InputError(
-                Argument("decoys"), " may be spent: unspent is for ", Argument("spends")
-            )
-        among = " among unspent outputs" if spends.unspent else ""
-        words.append(f"{spends.name} spends{among} over {decoys.name} decoys")
-    if file.merging is not None and file.merging > 1.0 and merged:
-        words.append(f"merged outputs {file.merging:g} times")
-        for one in merged:
-            begin = int(begins[one.input])
-            for at, output in enumerate(codes[one.input]):
-                if output == one.output:
-                    logs[begin + at] += math.log(file.merging)
-    if not words:
-        return None, ""
-    if file.decoys is None and file.spends is None:
-        return _as_told(rings, codes, begins, merged, file.merging or 1.0), ", ".join(words)
-    tops = np.maximum.reduceat(logs, begins[:-1])
-    return np.exp(np.maximum(logs - np.repeat(tops, np.diff(begins)), -690.0)), ", ".join(words)
-
-
-def _as_told(
-    rings: list[_Ring], codes: list[list[int]], begins: Ints, merged: Sequence[Merge], times: float
-) -> Floats:
-    """Weights of the file, and merged outputs so many times."""
-    weights = np.ones(int(begins[-1]))
-    for ring, begin in zip(rings, begins.tolist(), strict=False):
-        if ring.weights is not None:
-            weights[begin : begin + len(ring.weights)] = ring.weights
-    for one in merged if times > 1.0 else ():
-        begin = int(begins[one.input])
-        for at, output in enumerate(codes[one.input]):
-            if output == one.output:
-                weights[begin + at] *= times
-    return weights
-
-
-def _log_ratio(
-    file: _File, outputs: dict[str, int], codes: list[list[int]], spends: AgeLaw, decoys: AgeLaw
-) -> Floats:
-    """How much likelier each member is as what was spent than as a decoy, as a log."""
-    scale = BLOCK if file.unit != "time" else 1.0
-    told = {name: output.when for name, output in file.outputs.items()}
-    born = [told.get(name) for name in outputs]
-    names = list(outputs)
-    first = min((when for when in born if when is not None), default=0.0)
-    first = 0.0 if file.unit != "time" else first
-    ages, spans = [], []
-    for (name, ring), members in zip(file.rings.items(), codes, strict=True):
-        if ring.when is None:
-            raise InputError(
-                f"ring {quoted(name)} has no height or time; laws of ages need one for every ring "
-                "and every member"
-            )
-        for member in members:
-            when = born[member]
-            if when is None:
-                raise InputError(
-                    f"output {quoted(names[member])} has no height or time; laws of ages need one "
-                    "for every ring and every member"
-                )
-            if when > ring.when:
-                raise InputError(
-                    f"ring {quoted(name)} of {file.unit} {ring.when:g} has the member "
-                    f"{quoted(names[member])} of {file.unit} {when:g}, which is later; check both"
-                )
-            ages.append(scale * (ring.when - when))
-            spans.append(scale * (ring.when - first))
-    age, span = np.array(ages), np.array(spans)
-    ratio = spends.log_density(age, span) - decoys.log_density(age, span)
-    if spends.unspent:
-        births = scale * np.array([when for when in told.values() if when is not None])
-        rings = scale * np.array([ring.when for ring in file.rings.values()], dtype=np.float64)
-        when_of = np.repeat(rings, [len(members) for members in codes])
-        ratio += log_escaped(spends, births, rings, when_of - age, when_of, scale * first)
-    return ratio
 
 
 def _open(

@@ -1,18 +1,28 @@
 """The state of a page in its address: read with care, written in one way.
 
-The numbers of a page are fields of a dataclass, each declared by :func:`control`. Their place in
-the address and their sliders follow from that declaration.
+The numbers of a page are fields of a dataclass, each declared by :func:`control`; options of the
+library are declared by :func:`~anonymatch.base.options.option`. Their place in the address and in
+forms follows from these declarations.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlencode
 
+from anonymatch.base.errors import InputError
+from anonymatch.base.options import Option, option_of, option_texts
+from anonymatch.disclosure import METHODS
+from anonymatch.mixes import SOURCES
+from anonymatch.planning import PRESETS
+from anonymatch.rings import AGE_LAWS
+
 __all__ = [
+    "CHOICES",
     "Control",
     "Query",
     "address",
@@ -21,12 +31,20 @@ __all__ = [
     "control",
     "control_of",
     "controlled",
+    "form_text",
+    "given_options",
     "number",
+    "of_text",
+    "option_groups",
+    "option_values",
     "read_controls",
+    "read_options",
     "texts",
     "whole",
+    "with_text",
 ]
 
+T = TypeVar("T")
 Query = Mapping[str, str]
 """The part of an address after the question mark."""
 
@@ -153,4 +171,112 @@ def as_text(value: object) -> str:
     """A value as an address has it; of several, their own commas are written as %2C."""
     if isinstance(value, list | tuple):
         return ",".join(str(each).replace("%", "%25").replace(",", "%2C") for each in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+# ---- options of the library
+
+
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "role": {"departures": "the messages out", "original": "the table before release"},
+    "source": {"": "as it shows"} | {name: name for name in SOURCES},
+    "unit": {"": "as the file says, or s"} | {unit: unit for unit in ("s", "ms", "us", "ns")},
+    "view": {"": "all links, or the ends if a law is given", "links": "links", "ends": "ends"},
+    "align": {"": "as recorded", "start": "start"},
+    "method": {"": "gibbs"} | {name: name for name in METHODS},
+    "preset": {"": "none"} | {name: name for name in PRESETS},
+    "active": {"": "none", "n-1": "n-1 attack"},
+}
+"""Options that have few values, with the names of these values."""
+
+
+def of_text(group: Any, name: str, text: str) -> Any:
+    """Return the value of an option of a dataclass; InputError if the text is none.
+
+    Examples
+    --------
+    >>> from anonymatch.mixes import ReadOptions
+    >>> [of_text(ReadOptions, "loss", text) for text in ("0.1", "m1=0.1,m2=0.2")]
+    [0.1, {'m1': 0.1, 'm2': 0.2}]
+    >>> [of_text(ReadOptions, *each) for each in (("drained", "1"), ("sensitive", "age,zip"))]
+    [True, ('age', 'zip')]
+    """
+    option, text = option_of(group, name), text.strip()
+    if not option.metavar:
+        return text.lower() in ("1", "true")
+    if name in ("decoys", "spends") and text.partition(":")[0] not in AGE_LAWS:
+        raise InputError(f"{text!r} is no age law; give one of {', '.join(AGE_LAWS)}")
+    if name in CHOICES and text not in CHOICES[name]:
+        raise InputError(f"{text!r} is none of {', '.join(filter(None, CHOICES[name]))}")
+    if option.many:
+        items = texts({"": text}, "")
+        return tuple(items) if option.join is None else option.join(items)
+    return text if option.read is None else option.read(text)
+
+
+def option_groups(group: Any, names: Iterable[str]) -> dict[str, list[str]]:
+    """Return names of options by the headings that they are listed under."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(option_of(group, name).group, []).append(name)
+    return groups
+
+
+def with_text(options: T, name: str, text: str) -> T:
+    """Return options with one of them as a form has it; an empty text is the default."""
+    default = next(each.default for each in fields(options) if each.name == name)  # type: ignore[arg-type]
+    value = of_text(options, name, text) if text.strip() else default
+    return replace(options, **{name: value})  # type: ignore[type-var]
+
+
+def read_options(group: type[T], query: Query, names: Iterable[str], prefix: str = "") -> T:
+    """Return options as an address has them; invalid values are ignored."""
+    values = {}
+    for name in names:
+        if prefix + name in query:
+            with suppress(InputError):
+                values[name] = of_text(group, name, query[prefix + name])
+    return group(**values)
+
+
+def given_options(options: Any) -> dict[str, Any]:
+    """Return the options that are given, by name."""
+    values = {name: getattr(options, name) for name in option_texts(options)}
+    return {name: value for name, value in values.items() if value not in (None, False, "")}
+
+
+def option_values(options: Any, prefix: str = "") -> dict[str, object]:
+    """Return the options that are given as :func:`address` takes them."""
+    return {
+        prefix + name: _as_address(option_of(options, name), value)
+        for name, value in given_options(options).items()
+    }
+
+
+def _as_address(option: Option, value: Any) -> object:
+    if value is True:
+        return "1"
+    if isinstance(value, Mapping):
+        return [f"{key}={as_text(each)}" for key, each in value.items()]
+    if isinstance(value, tuple | list):
+        mark = "=" if "=" in option.metavar else ","  # as in 1%=20 and 5,0.2
+        return (list(value) or [""]) if option.many else mark.join(map(as_text, value))
+    return value
+
+
+def form_text(options: Any, name: str) -> str:
+    """Return an option as a form shows it.
+
+    Examples
+    --------
+    >>> from anonymatch.mixes import ReadOptions
+    >>> options = ReadOptions(loss={"m1": 0.1}, missing=("?", "NA"))
+    >>> [form_text(options, name) for name in ("loss", "missing", "cover")]
+    ['m1=0.1', '?,NA', '']
+    """
+    value = getattr(options, name)
+    return (
+        ""
+        if value is None or value is False
+        else as_text(_as_address(option_of(options, name), value))
+    )

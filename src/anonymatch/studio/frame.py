@@ -9,7 +9,7 @@ from anonymatch._native import version
 from anonymatch.reporting import STYLE, render
 from anonymatch.reporting import style as audit_style
 from anonymatch.reporting.charts import DARK, LIGHT, chart_style
-from anonymatch.studio.widgets import box, html, link, text
+from anonymatch.studio import widgets as w
 
 __all__ = ["HEAD", "ICON", "PAGES", "frame", "style"]
 
@@ -61,21 +61,21 @@ def _variables(colours: Mapping[str, str]) -> str:
 @contextmanager
 def frame(here: str, title: str, lead: str) -> Iterator[None]:
     """The bar, a title and a line below it, and a place for everything else."""
-    with box("div", "studio"):
-        link("To the content", "#content", "skip")
-        with box("header", "bar"):
-            link("anonymatch studio", "/", "home")
-            with box("nav", aria_label="Pages"), box("ul"):
+    with w.box("div", "studio"):
+        w.link("To the content", "#content", "skip")
+        with w.box("header", "bar"):
+            w.link("anonymatch studio", "/", "home")
+            with w.box("nav", aria_label="Pages"), w.box("ul"):
                 for route, name in PAGES.items():
-                    with box("li"):
-                        link(name, route, aria_current="page" if route == here else None)
-            html(_THEME, "button", "theme").props["type"] = "button"
-        with box("main", id="content"):
-            text(title, "h1")
-            text(lead, "p", "lead")
+                    with w.box("li"):
+                        w.link(name, route, aria_current="page" if route == here else None)
+            w.html(_THEME, "button", "theme").props["type"] = "button"
+        with w.box("main", id="content"):
+            w.text(title, "h1")
+            w.text(lead, "p", "lead")
             yield
-        with box("footer", "foot"):
-            text(
+        with w.box("footer", "foot"):
+            w.text(
                 f"anonymatch {version}. Everything is computed on this machine and stays on it.",
                 "p",
             )

@@ -9,15 +9,17 @@ from functools import partial
 from threading import Lock
 from typing import TypeVar
 
-from nicegui import background_tasks
+from nicegui import background_tasks, ui
 
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import shown, time_in_words
 from anonymatch.running import Cancelled, Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.background import BackgroundJob, Track, problem
-from anonymatch.studio.widgets import alert, box, button, text
+from anonymatch.studio.session import Studio
+from anonymatch.studio.uploads import Upload
 
-__all__ = ["View", "bits_text", "how_far"]
+__all__ = ["FilePage", "View", "bits_text", "how_far"]
 
 T = TypeVar("T")
 _PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
@@ -38,9 +40,9 @@ class View:
         self._job: BackgroundJob[object] | None = None
         self._turn = Lock()
         self._failed = False
-        with box("div", aria_busy="false") as self._place:
-            self._busy = box("div", role="status")
-            self._content = box("div")
+        with w.box("div", aria_busy="false") as self._place:
+            self._busy = w.box("div", role="status")
+            self._content = w.box("div")
         self._client = self._place.client
         self._client.on_delete(self.stop)
 
@@ -66,7 +68,7 @@ class View:
         """Show a line instead of an answer; nothing if it is empty."""
         if words:
             with self._content:
-                text(words, "p", "note")
+                w.text(words, "p", "note")
 
     async def _run(self, work: Callable[[Progress], T], show: Callable[[T], None]) -> None:
         self.stop()
@@ -92,14 +94,14 @@ class View:
         self._failed = bool(error)
         with self._content:
             if error == "stopped":
-                with box("div", "row stopped", role="status"):
-                    text("Stopped. Nothing was changed.", "span")
-                    button("Again", lambda: self.ask(work, show))
+                with w.box("div", "row stopped", role="status"):
+                    w.text("Stopped. Nothing was changed.", "span")
+                    w.button("Again", lambda: self.ask(work, show))
             elif error:
-                alert(error)
+                w.alert(error)
             else:
                 for note in job.notes:
-                    text(note, "p", "note")
+                    w.text(note, "p", "note")
                 self._show(show, result)
 
     def _show(self, show: Callable[[T], None], result: T) -> None:
@@ -108,7 +110,7 @@ class View:
         except AnonymatchError as error:
             self._content.clear()
             self._failed = True
-            alert(problem(error))
+            w.alert(problem(error))
 
     def _in_turn(self, work: Callable[[Progress], T], tell: Progress) -> T:
         with self._turn:
@@ -120,12 +122,12 @@ class View:
         await asyncio.sleep(2 * _GLANCE)
         self._place.props["aria-busy"] = "true"
         self._busy.clear()
-        with self._busy, box("div", "busy"):
-            text(f"{self._words} …", "span")
-            bar = box("progress", max=1, aria_label=self._words)
-            far = text("", "span", "far")
+        with self._busy, w.box("div", "busy"):
+            w.text(f"{self._words} …", "span")
+            bar = w.box("progress", max=1, aria_label=self._words)
+            far = w.text("", "span", "far")
             far.props["aria-hidden"] = "true"  # else a reader of screens hears it every second
-            button("Stop", self.stop, aria_label=f"Stop: {self._words}")
+            w.button("Stop", self.stop, aria_label=f"Stop: {self._words}")
         while not job.done:
             if 0 < job.track.share < 1:
                 bar.props["value"] = round(job.track.share, 3)
@@ -133,6 +135,38 @@ class View:
                 bar.props.pop("value", None)
             far.set_content(how_far(job.track))
             await asyncio.sleep(_GLANCE)
+
+
+class FilePage:
+    """An open page that takes dropped files, which are removed when it is closed."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.client = ui.context.client
+        self.id = self.client.id
+        studio.inboxes[self.id] = self.arrived
+        self.client.on_delete(self._closed)
+
+    async def arrived(self, upload: Upload, slot: str, more: bool) -> None:
+        """Take a file; ``more`` follow that were dropped together."""
+        raise NotImplementedError
+
+    def _closed(self) -> None:
+        self.studio.inboxes.pop(self.id, None)
+        self.studio.store.leave(self.id)
+
+    def drop(self, words: str, hint: str = "", *, slot: str = "file", several: int = 1) -> None:
+        """Show a place to drop files on."""
+        store = self.studio.store
+        limits = {"limit": store.limit, "several": several}
+        w.drop_zone(f"/upload/{self.id}", slot, words, hint, refusal=store.refusal, **limits)
+
+    def notice(self, gone: bool) -> ui.element:
+        """Show a place for alerts, with one if the file of the address is gone."""
+        with w.box("div") as place:
+            if gone:
+                w.alert("a file of this address is no longer here; drop it again")
+        return place
 
 
 def how_far(track: Track) -> str:

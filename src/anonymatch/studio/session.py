@@ -1,16 +1,53 @@
-"""What all pages of one studio share."""
+"""What all pages of one studio share: dropped files, open pages, and remembered answers."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, TypeVar
 
-from anonymatch.studio.disclosures import Disclosures
-from anonymatch.studio.planner import Plans
-from anonymatch.studio.request import Audits, Looks
 from anonymatch.studio.uploads import Store, Upload
 
-__all__ = ["Studio"]
+__all__ = ["Remembered", "Studio"]
+
+T = TypeVar("T")
+_KEPT = 8  # answers of each kind that are remembered
+
+
+class Remembered:
+    """The latest answers of one kind, by their requests."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[str, Any]] = OrderedDict()
+        self._lock = Lock()
+
+    def known(self, request: object) -> Any:
+        """Return the answer if it is remembered, else None."""
+        key = repr(request)  # options hold values that cannot be hashed
+        with self._lock:
+            if key not in self._known:
+                return None
+            self._known.move_to_end(key)
+            return self._known[key][1]
+
+    def once(self, request: object, work: Callable[[], T]) -> T:
+        """Return the answer, remembered or computed now."""
+        answer: T | None = self.known(request)
+        if answer is None:
+            answer = work()
+            with self._lock:
+                self._known[repr(request)] = getattr(request, "token", ""), answer
+                while len(self._known) > _KEPT:
+                    self._known.popitem(last=False)
+        return answer
+
+    def forget(self, token: str) -> None:
+        """Forget the answers about a file that is removed."""
+        with self._lock:
+            for key in [key for key, (of, _) in self._known.items() if of == token]:
+                del self._known[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +61,12 @@ class Studio:
     port: int
     token: str
     store: Store
-    looks: Looks = field(default_factory=Looks)
-    audits: Audits = field(default_factory=Audits)
-    plans: Plans = field(default_factory=Plans)
-    disclosures: Disclosures = field(default_factory=Disclosures)
+    looks: Remembered = field(default_factory=Remembered)
+    audits: Remembered = field(default_factory=Remembered)
+    plans: Remembered = field(default_factory=Remembered)
+    disclosures: Remembered = field(default_factory=Remembered)
     inboxes: dict[str, Callable[[Upload, str, bool], Awaitable[None]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.store.on_gone(self.looks.forget)
-        self.store.on_gone(self.audits.forget)
-        self.store.on_gone(self.disclosures.forget)
+        for answers in (self.looks, self.audits, self.disclosures):
+            self.store.on_gone(answers.forget)

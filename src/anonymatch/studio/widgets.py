@@ -6,46 +6,49 @@ the page itself changes it.
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import Any
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
-from anonymatch.base.text import plain
-from anonymatch.graph import plain_cell
+from anonymatch.base.numbers import amount, percent
+from anonymatch.base.text import label, plain
 from anonymatch.reporting import Picture
 from anonymatch.reporting import table as cells
-from anonymatch.reporting.charts import AnyChart, chart_attributes
+from anonymatch.reporting.charts import LIGHT, WIDTH, AnyChart, chart_attributes, inline, themed
+from anonymatch.reporting.report import Table
 from anonymatch.studio.address import control_of
+from anonymatch.tabular import plain_cell
 
 __all__ = [
     "ChartPlace",
-    "DrawnChart",
     "Step",
     "alert",
     "article",
+    "bar_chart",
     "box",
     "button",
     "chart",
     "check_box",
     "control_slider",
-    "drawn_chart",
     "drop_zone",
     "field",
     "figure",
     "heading",
     "html",
     "link",
+    "number_input",
     "number_slider",
+    "report_table",
     "same_result",
     "save",
-    "save_table",
     "select",
     "step_slider",
     "switch",
@@ -136,6 +139,24 @@ def select(
     return made
 
 
+def number_input(label: str, value: float, on_change: Handler) -> ui.element:
+    """Show a number from 0 on to type; the handler is called when it is finished."""
+    shown = f"{value:g}"
+    return _input(
+        "number", on_change, "typed", min=0, step="any", defaultValue=shown, aria_label=label
+    )
+
+
+def _input(
+    kind: str, on_change: Handler, classes: str = "", throttle: float = 0.0, **attributes: object
+) -> ui.element:
+    """Show an input; the handler is called while a slider moves, and when typing is finished."""
+    made = box("input", classes, type=kind, **attributes)
+    event = "input" if kind == "range" else "change"
+    made.on(event, lambda event: on_change(event.args), js_handler=_VALUE, throttle=throttle)
+    return made
+
+
 def field(
     name: str,
     value: str,
@@ -146,12 +167,12 @@ def field(
     suggestions: Sequence[str] = (),
     kind: str = "text",
 ) -> ui.element:
-    """A line to type into; the handler is called when it is finished."""
+    """Show a line to type into; the handler is called when it is finished."""
     with box("label", "field"):
         text(name, "span", "name")
-        made = box(
-            "input",
-            type=kind,
+        made = _input(
+            kind,
+            on_change,
             aria_label=name,
             defaultValue=value,
             placeholder=placeholder or None,
@@ -165,7 +186,6 @@ def field(
             made.props["list"] = known.html_id
         if hint:
             text(hint, "small", "soft")
-    made.on("change", lambda event: on_change(event.args), js_handler=_VALUE)
     return made
 
 
@@ -181,27 +201,15 @@ def number_slider(
     hint: str = "",
     upper: float | None = None,
 ) -> None:
-    """A number by a slider and by typing; ``upper`` is the most that may be typed."""
+    """Show a number as a slider and to type; ``upper`` is the most that may be typed."""
+    shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+    same: dict[str, Any] = {"min": least, "step": step, "defaultValue": shown}
     with box("div", "field", role="group", aria_label=name):
         text(f"{name}{f' ({unit})' if unit else ''}", "span", "name")
         with box("div", "pair"):
-            for kind, top in (("range", most), ("number", upper or most)):
-                made = box(
-                    "input",
-                    "slider" if kind == "range" else "typed",
-                    type=kind,
-                    min=least,
-                    max=top,
-                    step=step,
-                    defaultValue=f"{value:.6g}" if isinstance(value, float) else str(value),
-                    aria_label=name if kind == "range" else f"{name}, typed",
-                )
-                made.on(
-                    "input" if kind == "range" else "change",
-                    lambda event: on_change(event.args),
-                    js_handler=_VALUE,
-                    throttle=0.25 if kind == "range" else 0.0,
-                )
+            _input("range", on_change, "slider", 0.25, max=most, aria_label=name, **same)
+            typed = f"{name}, typed"
+            _input("number", on_change, "typed", max=upper or most, aria_label=typed, **same)
         if hint:
             text(hint, "small", "soft")
 
@@ -298,17 +306,25 @@ def drop_zone(
 
 
 def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) -> None:
-    """A slider over steps that have names; the handler gets the number of the step."""
+    """Show a slider over steps that have names; the handler gets the number of the step."""
+
+    def moved(given: Any) -> Awaitable[None] | None:
+        step = min(max(int(given), 0), len(steps) - 1)
+        shown.set_content(escape(steps[step]))
+        made.props["aria-valuetext"] = steps[step]
+        return on_change(step)
+
     with box("label", "field steps"):
         with box("span", "name"):
             text(f"{name}: ", "span")
             shown = text(steps[at], "span")
             shown.props["aria-hidden"] = "true"  # the slider says it itself
         with box("div", "pair"):
-            made = box(
-                "input",
+            made = _input(
+                "range",
+                moved,
                 "slider",
-                type="range",
+                0.1,
                 min=0,
                 max=len(steps) - 1,
                 step=1,
@@ -316,14 +332,6 @@ def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) ->
                 aria_label=name,
                 aria_valuetext=steps[at],
             )
-
-    def moved(event: Any) -> Awaitable[None] | None:
-        step = min(max(int(event.args), 0), len(steps) - 1)
-        shown.set_content(escape(steps[step]))
-        made.props["aria-valuetext"] = steps[step]
-        return on_change(step)
-
-    made.on("input", moved, js_handler=_VALUE, throttle=0.1)
 
 
 def tiles(entries: Iterable[tuple[str, str, str]]) -> None:
@@ -353,59 +361,55 @@ def figure(
                 text(caption, "span")
             with box("span", "saves"):
                 standalone = picture.standalone()
-                button(
-                    "SVG",
-                    lambda: save(standalone, f"{name}.svg", "image/svg+xml"),
-                    "quiet",
-                    aria_label=f"Save {name} as SVG",
-                )
-                button(
-                    "PNG",
-                    lambda: _save_png(standalone, picture, name),
-                    "quiet",
-                    aria_label=f"Save {name} as PNG",
-                )
+                for kind, saving in (
+                    ("SVG", partial(save, standalone, f"{name}.svg", "image/svg+xml")),
+                    ("PNG", partial(_save_png, standalone, picture, name)),
+                ):
+                    button(kind, saving, "quiet", aria_label=f"Save {name} as {kind}")
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnChart:
-    """A chart as a page has it: what its element is told."""
-
-    attributes: Mapping[str, str]
-
-
-def drawn_chart(made: AnyChart, name: str) -> DrawnChart:
-    """A chart for :func:`chart`, saved under ``name``; to make it takes a tenth of a second."""
-    return DrawnChart(chart_attributes(made, name))
-
-
 class ChartPlace:
-    """A chart on a page, which is drawn anew when it changes."""
+    """A chart on a page. It is made in a thread, because that takes tenths of a second."""
 
-    def __init__(self, element: ui.element) -> None:
-        self._element = element
+    def __init__(self, element: ui.element, name: str) -> None:
+        self._element, self._name = element, name
 
-    def draw(self, drawn: DrawnChart) -> None:
-        """Another chart in its place."""
-        if self._element.props.get("data-spec") != drawn.attributes["data-spec"]:
-            self._element.props.update(drawn.attributes)
-            self._element.update()
+    def draw(self, make: Callable[[], AnyChart | None]) -> None:
+        """Show a chart as soon as it is made; nothing if there is none."""
+        self._latest = make
+        background_tasks.create(self._draw(make), name="studio chart")
+
+    async def _draw(self, make: Callable[[], AnyChart | None]) -> None:
+        made = await asyncio.to_thread(self._attributes, make)
+        element = self._element
+        if make is not self._latest or element.is_deleted:
+            return
+        with element.client:
+            if made is None:
+                element.classes(add="hidden")
+            else:
+                element.props.update(made)
+                element.update()
+
+    def _attributes(self, make: Callable[[], AnyChart | None]) -> dict[str, str] | None:
+        made = make()
+        return None if made is None else chart_attributes(made, self._name)
 
 
 def chart(
-    drawn: DrawnChart,
+    make: Callable[[], AnyChart | None],
+    name: str,
     caption: str = "",
     *,
     on_pick: Handler | None = None,
 ) -> ChartPlace:
-    """A chart that answers the pointer and can be saved as SVG and PNG.
+    """Show a chart that answers the pointer and can be saved as SVG and PNG under ``name``.
 
     ``on_pick`` gets the name of the mark that is clicked on, or "".
     """
     with box("figure", "shown charted"):
         shown = box("div", "chart")
-        shown.props.update(drawn.attributes)
         if on_pick is not None:
             shown.on(
                 "chart-pick",
@@ -415,7 +419,9 @@ def chart(
         if caption:
             with box("figcaption"):
                 text(caption, "span")
-    return ChartPlace(shown)
+    place = ChartPlace(shown, name)
+    place.draw(make)
+    return place
 
 
 def switch(name: str, on: bool, on_change: Click, classes: str = "") -> ui.element:
@@ -428,11 +434,6 @@ def switch(name: str, on: bool, on_change: Click, classes: str = "") -> ui.eleme
         text(name, "span")
     made.on("click", lambda _: on_change(), js_handler="() => emit()")
     return made
-
-
-def save_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -> None:
-    """Hand a table to the browser as CSV."""
-    save(_csv(columns, rows), f"{name}.csv", "text/csv")
 
 
 def save(content: str, name: str, kind: str) -> None:
@@ -475,11 +476,18 @@ def table(
         given = [list(row) for row in (rows if saved is None else saved)]
         if not saves:
             return
-        button(
-            "Save as CSV",
-            lambda: save_table(columns, given, name),
-            "quiet",
-        )
+        saving = partial(save, _csv(columns, given), f"{name}.csv", "text/csv")
+        button("Save as CSV", saving, "quiet")
+
+
+def report_table(shown: Table, most: int | None = None) -> None:
+    """Show a table of a report, or its first rows, with a file of all rows."""
+    rows = [
+        [column.text(cell) for column, cell in zip(shown.columns, row, strict=True)]
+        for row in shown.rows
+    ]
+    heads = [column.title for column in shown.columns]
+    table(heads, rows[:most], shown.key, title=shown.title, saved=rows)
 
 
 def _cell(tag: str, content: str, style: str, more: str = "") -> str:
@@ -509,3 +517,35 @@ def same_result(command: str, python: str) -> None:
 
 def _copy(content: str) -> None:
     ui.run_javascript(f"studio.copy({json.dumps(content)})")
+
+
+def bar_chart(
+    rows: Sequence[tuple[Hashable, float]], *, title: str, x_label: str, share: bool = False
+) -> AnyChart:
+    """A bar a name, in the order given; a bar that is clicked on is told as ``pick``."""
+    import altair as alt
+
+    known = [(label(name), float(value)) for name, value in rows]
+    named = [{"name": name, "value": value} for name, value in known]
+    order = [name for name, _ in known]
+    pick = alt.selection_point(name="pick", fields=["name"], empty=False)
+    base = alt.Chart(inline(named), width=WIDTH, height=20 * max(len(named), 2))
+    form = ".3~%" if share else ",.4~g"
+    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=140))
+    bars = base.mark_bar(height={"band": 0.7}, cursor="pointer").encode(
+        x=alt.X("value:Q", title=x_label, axis=alt.Axis(format="%" if share else ",.6~g")),
+        y=y,
+        color=alt.condition(pick, alt.value(LIGHT["c1"]), alt.value(LIGHT["c0"])),
+        tooltip=[
+            alt.Tooltip("name:N", title="who"),
+            alt.Tooltip("value:Q", title=x_label, format=form),
+        ],
+    )
+    texts = base.mark_text(align="left", dx=4).encode(
+        x="value:Q", y=y, text=alt.Text("value:Q", format=form)
+    )
+    chart = alt.layer(bars.add_params(pick), texts)
+    few = "; ".join(
+        f"{name}: {percent(value) if share else amount(value)}" for name, value in known[:5]
+    )
+    return themed(chart, title=title, words=f"{few}{' …' if len(named) > 5 else ''}.")

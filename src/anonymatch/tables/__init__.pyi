@@ -36,6 +36,10 @@ from anonymatch.tables.notions import (
 from anonymatch.tables.observation import (
     TableObservation as TableObservation,
 )
+from anonymatch.tables.options import (
+    ImproveOptions as ImproveOptions,
+    TableOptions as TableOptions,
+)
 from anonymatch.tables.reading.release import (
     ColumnCells as ColumnCells,
     Release as Release,
@@ -52,7 +56,7 @@ from anonymatch.tables.reading.released_cells import (
     CellValues as CellValues,
     wider as wider,
 )
-from anonymatch.tables.reading.released_look import (
+from anonymatch.tables.reading.released_columns import (
     TableLook as TableLook,
     TablesLook as TablesLook,
     look_at_tables as look_at_tables,

@@ -26,7 +26,7 @@ from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
 from anonymatch.tables.reading.release import Release, link_seconds
 from anonymatch.tables.utility import utility
-from anonymatch.tabular import find_column, read_text_table, shown_separator
+from anonymatch.tabular import first_line, separator_in
 
 __all__ = [
     "GeneraliseStep",
@@ -555,16 +555,18 @@ def write_generalised(
         raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl
 
-    separator = shown_separator(released)
-    frame = read_text_table(released, separator=separator)
+    from anonymatch.tabular import read_text_table
+
+    file = as_path(released)
+    separator = separator_in(first_line(file), ",") if file.suffix.lower() == ".csv" else ","
+    frame = read_text_table(file)
+    titles = {title.strip().lower(): title for title in reversed(frame.columns)}
     kept = np.setdiff1d(np.arange(frame.height), np.array(found.left_out, dtype=np.int64))
     frame = frame[kept.tolist()]
     # Names of columns are compared without spaces and case.
     frame = frame.with_columns(
-        pl.Series(
-            name if name in frame.columns else find_column(frame, name), cells, dtype=pl.String
-        )
+        pl.Series(name if name in frame.columns else titles[name.lower()], cells, dtype=pl.String)
         for name, cells in found.cells().items()
     )
     with unfinished(as_path(path)) as beside:
-        frame.write_csv(beside, separator=separator or ",")
+        frame.write_csv(beside, separator=separator)

@@ -1,4 +1,4 @@
-"""Tables in files, as text or JSON."""
+"""Tables in files: one reader for CSV, TSV, Parquet and JSON lines, and the limits of files."""
 
 from anonymatch.base.lazy import public_names
 

@@ -1,25 +1,91 @@
-"""JSON from strangers: one value a file, its names, and one clear line where it is another."""
+"""JSON from strangers: one value a file or one object a line; errors name the line."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Hashable
+import io
+import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
-from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
-from anonymatch.graph import Source
+from anonymatch.tabular import limits
+from anonymatch.tabular.files import Source, decode
 
-__all__ = ["as_name", "as_object", "load_json", "true_indices"]
+_UNFOLDS = 40  # Python's lists and numbers, and edges of them, as a multiple of the bytes of JSON
+
+# Text of a number that is not 0, such as 1e-400, though it may become 0 as a float64.
+VANISHED = r"^[^eE]*[1-9]"
+TOO_SMALL = ", closer to 0 than a float64 can be (5e-324); scale the weights"
 
 
-def load_json(path: str | os.PathLike[str]) -> Any:
-    """The value of a .json file, which may end in .gz; call it inside ``files.reading``."""
-    from anonymatch.graph import json_text  # imports polars
+class _VanishedError(ValueError):
+    """The text of a number that is not 0 but becomes 0 as a float64."""
 
-    file = as_path(path)
-    return json_text.load(Source(file, packed=file.suffix.lower() == ".gz"))
+
+def _float(text: str) -> float:
+    value = float(text)
+    if value == 0.0 and re.match(VANISHED, text):
+        raise _VanishedError(text)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {quoted(twice)} is there twice")
+    return made
+
+
+STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float)
+"""Refuses keys that are there twice, and numbers that become 0."""
+
+
+def load_json(source: Source) -> Any:
+    """The one JSON value that a file holds; call it inside ``reading``."""
+    text = source.text()
+    if not text.strip():
+        raise InputError("it is empty")
+    limits.check_memory(_UNFOLDS * len(text), "JSON", packed=source.size)
+    return _parse(text, STRICT)
+
+
+def json_lines(
+    content: bytes, decoder: json.JSONDecoder, example: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON lines, each with the number of its line; blank lines are left out.
+
+    Not by polars: it takes minutes for values that are nested deep, and for lines that all have
+    other keys.
+    """
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = _parse(decode(line.rstrip()), decoder)
+            if not isinstance(record, dict):
+                raise InputError(f"need an object: {example}")
+        except InputError as error:
+            raise error.at(number) from None
+        yield number, record
+
+
+def _parse(text: str, decoder: json.JSONDecoder) -> Any:
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        wrong = InputError(f"no JSON at column {error.colno}: {error.msg}")
+        raise wrong.at(error.lineno, column=error.colno) from None
+    except RecursionError:
+        raise InputError("the JSON is nested too deep") from None
+    except _VanishedError as error:
+        line = text.count("\n", 0, text.find(str(error))) + 1
+        raise InputError(f"the weight is {error}{TOO_SMALL}").at(line) from None
+    except ValueError as error:  # a number of more than 4300 digits, a key twice
+        raise InputError(str(error).partition(";")[0]) from None
 
 
 def as_object(value: object, what: str) -> dict[str, Any]:
@@ -36,29 +102,6 @@ def as_name(value: object, what: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise InputError(f"{what} is {_kind(value)}; a name must be text or a whole number")
-
-
-def true_indices(
-    truth: dict[str, str], users: dict[str, Any], behaviours: dict[str, int]
-) -> list[int]:
-    """The behaviour of each user by index, -1 where the truth is silent."""
-    owners: dict[Hashable, str] = {}
-    for user, behaviour in truth.items():
-        if user not in users:
-            raise InputError(
-                f'"truth" names the user {quoted(user)}, who is not there; check the name'
-            )
-        if behaviour not in behaviours:
-            raise InputError(
-                f'"truth" gives {quoted(user)} the unknown {quoted(behaviour)}; check the name'
-            )
-        if behaviour in owners:
-            raise InputError(
-                f'"truth" gives {quoted(behaviour)} to {quoted(owners[behaviour])} and '
-                f"{quoted(user)}; keep one"
-            )
-        owners[behaviour] = user
-    return [behaviours[truth[user]] if user in truth else -1 for user in users]
 
 
 def _kind(value: object) -> str:

@@ -13,6 +13,7 @@ from tests.counting.exact.test_classes import Matrix, twin_matrices
 import anonymatch as am
 from anonymatch import _native
 from anonymatch.counting.blocks.solution import Context
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.exact import class_sums, classes
 from anonymatch.counting.exact.class_sums import ClassGrid, SumCounts, Twins, find_twins, plan_sums
 from anonymatch.counting.reference import block_of, first_minors, permanent
@@ -99,7 +100,7 @@ def test_orders_with_a_huge_common_multiple_are_rounded_up() -> None:
     orders = class_sums._orders(sorted(sizes, reverse=True))
 
     assert all(order > size for order, size in zip(orders, sorted(sizes)[:0:-1], strict=True))
-    assert math.lcm(*orders) <= class_sums._LARGEST_LCM
+    assert math.lcm(*orders) <= LIMITS.sums_lcm
     assert class_sums._orders([30, 20, 10]) == [31, 21]
     primes = class_sums._primes_with_roots(math.lcm(*orders), 120)
     assert math.prod(primes) > 2**120

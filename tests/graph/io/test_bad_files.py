@@ -205,7 +205,7 @@ for work in (lambda: read("secret.csv"), lambda: write(graph, "new.json")):
 
 def test_a_file_that_fails_while_it_is_read() -> None:
     """/proc/self/mem is a regular file whose first byte cannot be read, even by root."""
-    from anonymatch.graph.io.source import Source
+    from anonymatch.tabular import Source
 
     with pytest.raises(OSError, match="Input/output error"):
         Source(Path("/proc/self/mem"), packed=False).content()

@@ -17,10 +17,10 @@ import pytest
 
 from anonymatch.base.errors import InputError
 from anonymatch.graph.graph import Graph
-from anonymatch.graph.io import limits
 from anonymatch.graph.io.files import read, write
 from anonymatch.mixes.formats.message_files import read_messages
 from anonymatch.mixes.formats.mixmatch import read_flow_pairs
+from anonymatch.tabular import limits
 
 
 def packed(head: bytes, unit: bytes, times: int) -> bytes:
@@ -103,7 +103,7 @@ def test_plain_text_of_blank_lines_is_judged_by_the_memory_that_is_free(
     """A blank line is one byte, and a row of nulls."""
     path = tmp_path / "blank.csv"
     path.write_bytes(b"user,behaviour\na,b\n" + b"\n" * 100_000)
-    monkeypatch.setattr(limits, "memory", lambda: 5_000_000)
+    monkeypatch.setattr(limits, "free_memory", lambda: 5_000_000)
 
     with pytest.raises(InputError, match="a table of 100002 rows would need about"):
         read(path)
@@ -187,7 +187,7 @@ def test_a_damaged_parquet_prints_one_line_of_ours(path: Path) -> None:
 def test_what_others_print_while_a_file_is_read_comes_out_after_it(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    from anonymatch.graph.io.panics import without_panics
+    from anonymatch.tabular.guards import without_panics
 
     with without_panics():
         os.write(2, b"progress 50 %\n")
@@ -205,7 +205,7 @@ def test_what_others_print_while_a_file_is_read_comes_out_after_it(
 def test_a_good_parquet_is_read_where_no_process_can_be_started(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonymatch.graph.io import other_process
+    from anonymatch.tabular import guards as other_process
 
     path = tmp_path / "graph.parquet"
     write(Graph.from_rows(["11", "01"]), path)
@@ -216,7 +216,7 @@ def test_a_good_parquet_is_read_where_no_process_can_be_started(
 
 
 def test_a_process_that_ended_by_itself_is_started_again(tmp_path: Path) -> None:
-    from anonymatch.graph.io import other_process
+    from anonymatch.tabular import guards as other_process
 
     path = tmp_path / "graph.parquet"
     write(Graph.from_rows(["11", "01"]), path)

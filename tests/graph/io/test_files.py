@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from anonymatch.base.errors import InputError
 from anonymatch.graph.graph import Graph
 from anonymatch.graph.io.files import FileNote, read, write
-from anonymatch.graph.io.tables import factorise, factorise_hashed
+from anonymatch.tabular import factorise, factorise_hashed
 
 TEXT = [".csv", ".tsv", ".csv.gz", ".tsv.gz"]
 TABLES = [*TEXT, ".parquet", ".jsonl", ".jsonl.gz"]

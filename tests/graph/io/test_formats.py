@@ -12,8 +12,8 @@ import pytest
 import anonymatch as am
 from anonymatch.graph import FORMATS, format_of
 from anonymatch.graph.inputs import Parts, edge_list
-from anonymatch.graph.io.formats import FileFormat
-from anonymatch.graph.io.source import Source
+from anonymatch.graph.io.files import FileFormat
+from anonymatch.tabular import Source
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

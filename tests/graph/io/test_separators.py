@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.graph import separator_in
 from anonymatch.mixes import Measured, open_observation, synthesize, write_messages
 from anonymatch.planning.files import read_arrivals
+from anonymatch.tabular import separator_in
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,12 @@ from anonymatch.mixes.logs.observing import observe
 from anonymatch.mixes.solvers.exponential import passage_figures
 from anonymatch.mixes.solvers.flushes import flush_states
 from anonymatch.mixes.solvers.flushes.flush_chain import (
-    Dummies,
     FlushPairs,
     flush_figures,
     flush_pairs,
 )
-from anonymatch.mixes.solvers.links import Channel, LinkFigures
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
+from anonymatch.mixes.solvers.links import Channel, Dummies, LinkFigures
 from anonymatch.mixes.synthetic import synthesize
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "flushes.json"
@@ -437,7 +438,7 @@ def test_without_cover_and_losses_whoever_is_inside_may_leave(law: FlushLaw) -> 
 def test_reduced_rank_changes_nothing(law: FlushLaw, monkeypatch: pytest.MonkeyPatch) -> None:
     log, channel = made(law, "exit", 6, messages=400, cover=0.2, loss=0.05)
     reduced = flush_pairs(law, log.arrivals, log.departures, channel=channel)
-    monkeypatch.setattr(flush_states, "_FRESH", 10**9)
+    monkeypatch.setattr(flush_states, "FLUSHES", replace(FLUSHES, state_fresh=10**9))
     plain = flush_pairs(law, log.arrivals, log.departures, channel=channel)
 
     np.testing.assert_allclose(reduced.pairs, plain.pairs, atol=1e-12)

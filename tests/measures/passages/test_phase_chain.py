@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.mixes.solvers.hops import phase_chain, phase_log
 from anonymatch.mixes.solvers.hops.hidden_chain import hidden_figures
 from anonymatch.mixes.solvers.hops.phase_log import MOST_HOPS, PhaseLog, PhaseWork
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import Channel, LinkFigures
 from anonymatch.running.budget import Budget, Cancelled, CancelToken, Execution
 
@@ -331,7 +333,7 @@ def test_drawn_intervals_hold_the_exact_figures(
         how: dict[str, Any] = {"hops": 3, "mean": 0.8, "channel": channel, "budget": BUDGET}
         truth = phase_figures(arrivals, departures, **how)
         with monkeypatch.context() as patched:
-            patched.setattr(phase_log, "_SAMPLES", (100,))
+            patched.setattr(phase_log, "HOPS", replace(HOPS, phase_samples=(100,)))
             patched.setattr(phase_chain, "exact_fits", lambda *_: False)
             drawn = phase_figures(arrivals, departures, seed=seed, **how)
         assert (truth.confidence, drawn.confidence) == (1.0, 0.95)

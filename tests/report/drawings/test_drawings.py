@@ -14,7 +14,7 @@ from tests.strategies import Matrix, graph_of, weighted_matrices
 
 import anonymatch as am
 from anonymatch.reporting import drawings
-from anonymatch.reporting.drawings.geometry import hull, round_curve
+from anonymatch.reporting.drawings.curves import hull, round_curve
 from anonymatch.reporting.drawings.svg import Picture, element
 from anonymatch.theory.designs.parts import Near, Part, Searched
 

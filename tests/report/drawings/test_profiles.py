@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from anonymatch.reporting.drawings.profiles import profile_matrix
+from anonymatch.reporting.drawings.matrices import profile_matrix
 from anonymatch.reporting.drawings.svg import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"

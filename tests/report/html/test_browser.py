@@ -19,7 +19,7 @@ from anonymatch.reporting.html.audit import audit_html
 from anonymatch.reporting.html.comparison import comparison_html
 from anonymatch.reporting.html.document import write_html
 from anonymatch.reporting.html.paper import paper_html
-from anonymatch.theory.claims.checking import check
+from anonymatch.theory.claims.claim import check
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

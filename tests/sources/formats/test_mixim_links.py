@@ -101,7 +101,7 @@ def test_delays_that_are_no_seconds_are_refused_by_row(tmp_path: Path, delay: st
     first = lines[3].index(", ", lines[3].index('"[')) + 2
     lines[3] = lines[3][:first] + delay + lines[3][lines[3].index(", ", first) :]
     sent.write_text("\n".join(lines) + "\n")
-    with pytest.raises(am.InputError, match=r"SentMessages\.csv.*row 3: MessageDelay must be"):
+    with pytest.raises(am.InputError, match=r"SentMessages\.csv.*line 4: MessageDelay must be"):
         am.audit(folder)
 
 
@@ -140,7 +140,9 @@ def test_delays_that_do_not_fit_routes_are_refused_by_row(tmp_path: Path) -> Non
     lines = sent.read_text().splitlines()
     lines[3] = lines[3].replace(", 0]", "]")
     sent.write_text("\n".join(lines) + "\n")
-    with pytest.raises(am.InputError, match=r"SentMessages.csv: row 3: MessageDelay has 4 numbers"):
+    with pytest.raises(
+        am.InputError, match=r"SentMessages.csv: line 4: MessageDelay has 4 numbers"
+    ):
         am.audit(folder)
 
 
@@ -150,7 +152,7 @@ def test_a_message_that_comes_twice_is_refused_by_row(tmp_path: Path, name: str)
     lines = (folder / name).read_text().splitlines()
     (folder / name).write_text("\n".join([*lines, lines[1]]) + "\n")
     with pytest.raises(
-        am.InputError, match=rf"{name}: row {len(lines)}: message .* is there twice"
+        am.InputError, match=rf"{name}: line {len(lines) + 1}: MessageID .* is there twice"
     ):
         am.audit(folder)
 

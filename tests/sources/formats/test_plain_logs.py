@@ -11,7 +11,7 @@ import pytest
 from anonymatch.base.errors import InputError
 from anonymatch.mixes import Messages, read_messages, synthesize
 from anonymatch.mixes.formats import message_files
-from anonymatch.mixes.formats.plain_logs import plain_log
+from anonymatch.mixes.formats.message_files import plain_log
 
 Read = Callable[[Path], Messages]
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 import anonymatch as am
 from anonymatch.base.frames import Frame
 from anonymatch.tables.reading import released as module
-from anonymatch.tables.reading.hierarchies import read_hierarchy
 from anonymatch.tables.reading.released import read_released
-from anonymatch.tables.reading.released_cells import fits, is_plain, spelling
-from anonymatch.tabular.text_tables import read_text_table
+from anonymatch.tables.reading.released_cells import fits, is_plain, read_hierarchy, spelling
+from anonymatch.tabular import read_text_table
 
 
 @pytest.mark.parametrize(
@@ -244,7 +243,7 @@ def test_broken_tables_are_named(
 def test_files_of_other_kinds_are_named(tmp_path: Path) -> None:
     path = save(tmp_path, "k.csv", {"a": ["1"]})
     (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(am.InputError, match="tells no table"):
+    with pytest.raises(am.InputError, match="tells no known format of tables"):
         read_released(tmp_path / "x.json", path)
     (tmp_path / "x.csv").write_bytes(b"a\n\xff\n")
     with pytest.raises(am.InputError, match="line 2: byte 0xff is not UTF-8"):

@@ -244,14 +244,14 @@ def test_a_table_says_the_same_as_the_document(tmp_path: Path) -> None:
     ("table", "says"),
     [
         ("ring,member,colour\na,x,red\n", "a table of rings has no column 'colour'"),
-        ("ring,member\na,\n", "row 1: member is empty"),
-        ("ring,member,true\na,x,maybe\n", "row 1: true is 'maybe'; give 1 or 0"),
-        ("ring,member,true\na,x,1\na,y,1\n", "row 2: ring 'a' spends 'x' and 'y'"),
-        ("ring,member,weight\na,x,1\na,y,-1\n", "row 2: ring 'a' has the weight -1"),
-        ("input,output\na,\n", "row 1: output is empty"),
-        ("ring,member,height\na,x,1\na,y,2\n", "row 2: ring 'a' has two heights or times"),
+        ("ring,member\na,\n", "line 2: member is empty"),
+        ("ring,member,true\na,x,maybe\n", "line 2: true is 'maybe'; write true or false"),
+        ("ring,member,true\na,x,1\na,y,1\n", "line 3: ring 'a' spends 'x' and 'y'"),
+        ("ring,member,weight\na,x,1\na,y,-1\n", "line 3: ring 'a' has the weight -1"),
+        ("input,output\na,\n", "line 2: output is empty"),
+        ("ring,member,height\na,x,1\na,y,2\n", "line 3: ring 'a' has two heights or times"),
         ("ring,member,height,output_time\na,x,1,1\n", "a time, and others a height"),
-        ("ring,member,height\na,x,old\n", "row 1: height is 'old'; give a finite number"),
+        ("ring,member,height\na,x,old\n", "line 2: height is 'old'; give a finite number"),
     ],
 )
 def test_broken_tables_are_named(tmp_path: Path, table: str, says: str) -> None:

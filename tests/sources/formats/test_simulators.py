@@ -125,13 +125,17 @@ def test_order_of_rows_does_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sent", "received", "says"),
     [
-        (["1_1,Real,x,"], ["1_1,Real,1,2,"], "row 1: MessageTimeLeft is 'x'; give a finite number"),
+        (
+            ["1_1,Real,x,"],
+            ["1_1,Real,1,2,"],
+            "line 2: MessageTimeLeft is 'x'; give a finite number",
+        ),
         (["1_1,Real,nan,"], ["1_1,Real,1,2,"], "MessageTimeLeft is 'nan'"),
         (["1_1,Real,1,"], ["1_1,Real,1,inf,"], "MessageTimeReceived is 'inf'"),
         (["1_1,Real,1,"], ["1_1,Real,1,,"], "MessageTimeReceived is empty"),
         (["1_1,Real,5,"], ["1_1,Real,5,2,"], "left before"),
-        (["1_1,Real,1,"] * 2, ["1_1,Real,1,2,"], "row 1: MessageID '1_1' is there twice"),
-        ([",Real,1,"], ["1_1,Real,1,2,"], "row 1: MessageID is empty"),
+        (["1_1,Real,1,"] * 2, ["1_1,Real,1,2,"], "line 3: MessageID '1_1' is there twice"),
+        ([",Real,1,"], ["1_1,Real,1,2,"], "line 2: MessageID is empty"),
         (["1_1,Dummy,1,"], ["1_1,Dummy,1,2,"], "no real message went through"),
         ([], ["1_1,Real,1,2,"], "it has columns and no rows"),
         (["1_1,Real"], ["1_1,Real,1,2,"], "line 2: 2 fields, but the header has 4"),

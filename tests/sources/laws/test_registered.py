@@ -16,7 +16,7 @@ from anonymatch.cli import main
 from anonymatch.mixes import LAWS, law_name, parse_law, register
 from anonymatch.mixes.laws import DelayLaw, Exponential, Parameter, law_examples
 from anonymatch.mixes.laws.candidates import Candidates, between
-from anonymatch.studio.address_options import AddressOptions, law_choices
+from anonymatch.studio.options import AddressOptions, law_choices
 
 
 @dataclass(frozen=True, slots=True)

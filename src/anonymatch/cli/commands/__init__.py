@@ -1,42 +1,38 @@
-"""One function a command: parse, call once, print.
+"""One function per command: parse, call once, print.
 
-A module registers its commands with the program when it is imported. A run needs one of them, and
-only that one is imported: all of them take longer than to count a small graph.
+A run needs one command, and only its module is imported: importing all of them takes longer than
+counting a small graph.
 """
 
-from importlib import import_module
+__all__ = ["COMMANDS", "GROUPS"]
 
-__all__ = ["COMMANDS", "load_commands"]
-
-COMMANDS = {
-    "audit": "auditing",
-    "compare": "auditing",
-    "rounds": "disclosing",
-    "totals": "totalling",
-    "count": "counting",
-    "posterior": "exposing",
-    "sample": "counting",
-    "bounds": "counting",
-    "blocks": "counting",
-    "metrics": "measuring",
-    "attack": "attacking",
-    "improve": "attacking",
-    "plan": "planning",
-    "watch": "watching",
-    "design": "designing",
-    "random": "designing",
-    "paper": "paper",
-    "runs": "checkpoint",
-    "demo": "files",
-    "convert": "files",
-    "synthesize": "files",
-    "studio": "studio",
+GROUPS = {
+    "Mix networks": {
+        "audit": "auditing",
+        "compare": "auditing",
+        "rounds": "disclosing",
+        "totals": "totalling",
+        "plan": "planning",
+        "watch": "watching",
+        "synthesize": "files",
+    },
+    "Data releases": {"table audit": "tables", "table improve": "tables"},
+    "Ring signatures": {"rings audit": "rings"},
+    "Graphs and counting": {
+        "count": "counting",
+        "posterior": "exposing",
+        "sample": "counting",
+        "bounds": "counting",
+        "blocks": "counting",
+        "metrics": "counting",
+        "attack": "attacking",
+        "improve": "attacking",
+        "convert": "files",
+    },
+    "The paper": {"design": "designing", "random": "designing", "paper": "tools"},
+    "Tools": {"demo": "files", "runs": "tools", "studio": "tools"},
 }
+"""The module of each command, by the heading under which help lists it."""
+
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 """The module of each command, in the order in which help lists them."""
-
-
-def load_commands(name: str | None = None) -> None:
-    """Register the command of that name; all of them if there is none."""
-    modules = [COMMANDS[name]] if name in COMMANDS else dict.fromkeys(COMMANDS.values())
-    for module in modules:
-        import_module(f"anonymatch.cli.commands.{module}")

@@ -3,79 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.options import option, whole
 from anonymatch.base.text import name
 from anonymatch.cli import json_output
-from anonymatch.cli.app import File, app, load, top_option
+from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
-from anonymatch.cli.figures import FigureOptions
-from anonymatch.cli.options import Options, command, option, whole
-from anonymatch.cli.reading import TableOptions
+from anonymatch.cli.options import WORK, Options, file_option, top_option
+from anonymatch.cli.reading import GraphFile, load, load_graph
+from anonymatch.cli.saving import FigureOptions
+from anonymatch.tables import ImproveOptions, TableOptions
+from anonymatch.theory.options import AttackOptions
 
 __all__: list[str] = []
 
 
-@command(app, acts=("json", "exact", "budget", "memory", "threads", "cluster", "resume", "seed"))
-def attack(
-    *,
-    file: File,
-    steps: Annotated[
-        int | None,
-        option(
-            "--steps",
-            "Users to expose one after another (1 unless told).",
-            metavar="T",
-            parser=whole(1),
-        ),
-    ] = None,
-    strategy: Annotated[
-        str,
-        option(
-            "--strategy",
-            f"Whom the attacker picks: {', '.join(am.STRATEGIES)} (optimal unless told).",
-            metavar="NAME",
-        ),
-    ] = "optimal",
-    target: Annotated[
-        list[str] | None,
-        option("--target", "Expose this user; several in the order given.", metavar="USER"),
-    ] = None,
-    among: Annotated[
-        list[str] | None,
-        option(
-            "--among",
-            "Only this user may be exposed; several: the best of them at each step.",
-            metavar="USER",
-        ),
-    ] = None,
-    truth: Annotated[
-        str | None,
-        option(
-            "--truth",
-            "What is revealed: a FILE user,behaviour, or 'sampled'; expectations unless told.",
-            metavar="FILE",
-        ),
-    ] = None,
-    samples: Annotated[
-        int | None,
-        option("--samples", "Truths to average over.", metavar="N", parser=whole(1)),
-    ] = None,
-    top: Annotated[int, top_option("Steps")] = 20,
-    drawn: FigureOptions,
-    options: Options,
-) -> None:
-    """What falls when users are exposed? And whom would an attacker pick?"""
+@dataclass(frozen=True, kw_only=True)
+class _Attacked(AttackOptions):
+    top: int = top_option("Steps")
+
+
+@command(acts=(*WORK, "exact"))
+def attack(*, given: GraphFile, asked: _Attacked, drawn: FigureOptions, options: Options) -> None:
+    """What is left when users are exposed? And whom would an attacker pick?"""
     from anonymatch.theory.attacks import attack_charts
 
+    target, strategy, among, truth = asked.target, asked.strategy, asked.among, asked.truth
     if target and strategy != "optimal":
         raise InputError("--strategy: targets are given by --target; leave one of the two out")
     if target and among:
         raise InputError("--among: targets are given by --target; leave one of the two out")
-    graph = load(file, options)
+    graph = load(given, options)
     whom: str | Sequence[Hashable] = strategy
     if target:
         whom = _users(graph, target, "--target")
@@ -83,12 +46,12 @@ def attack(
         "attacking",
         lambda tell: am.attack(
             graph,
-            steps=steps,
+            steps=asked.steps,
             strategy=whom,
             among=_users(graph, among, "--among") if among else None,
             truth=_truth(graph, truth, options),
             exact=options.exact or None,
-            samples=samples,
+            samples=asked.samples,
             seed=options.seed,
             budget=options.effort(),
             executor=options.executor(graph),
@@ -102,7 +65,7 @@ def attack(
         return
     from anonymatch.cli.screens import attack
 
-    screen = attack.attack_screen(file.name, graph, result, top=top)
+    screen = attack.attack_screen(given.file.name, graph, result, top=asked.top)
     if target is not None and len(target) == 1 and truth is None:
         one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options, graph)))
         screen += attack.outcomes_screen(one)
@@ -126,7 +89,7 @@ def _users(graph: am.Graph, wanted: Sequence[str], option: str) -> list[Hashable
 def _truth(graph: am.Graph, text: str | None, options: Options) -> Any:
     if text is None or text == "sampled":
         return text
-    pairs = load(Path(text), options)
+    pairs = load_graph(Path(text), options)
     many = [user for user, degree in zip(pairs.users, pairs.degrees, strict=True) if degree != 1]
     if many:
         raise InputError(
@@ -138,69 +101,53 @@ def _truth(graph: am.Graph, text: str | None, options: Options) -> Any:
     return {users.get(user, user): behaviours.get(did, did) for user, did in named}
 
 
-@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume"))
+@dataclass(frozen=True, kw_only=True)
+class _Improve:
+    edges: int = option(1, "Number of edges to add.", metavar="E", read=whole(1))
+    out: Path | None = file_option("Save the graph with the edges.")
+
+
+@command(
+    acts=("json", "budget", "memory", "threads", "cluster", "resume"),
+    hidden=[each.name for kind in (TableOptions, ImproveOptions) for each in fields(kind)],
+)
 def improve(
     *,
-    file: File,
-    edges: Annotated[
-        int,
-        option("--edges", "Edges to add (1 unless told).", metavar="E", parser=whole(1)),
-    ] = 1,
-    out: Annotated[
-        Path | None,
-        option("--out", "Save the graph with the edges, or the changed table.", metavar="FILE"),
-    ] = None,
+    given: GraphFile,
+    asked: _Improve,
     table: TableOptions,
-    target: Annotated[
-        list[str] | None,
-        option(
-            "--target",
-            "Released table: value to reach, such as l-diversity=2; may be repeated "
-            "[default: k-anonymity=5].",
-            metavar="NOTION=N",
-        ),
-    ] = None,
-    suppress: Annotated[
-        int,
-        option(
-            "--suppress",
-            "Of a released table: rows that may be left out (0 unless told).",
-            metavar="N",
-            parser=whole(0),
-        ),
-    ] = 0,
+    wanted: ImproveOptions,
     options: Options,
 ) -> int | None:
     """Which edges to add: those that give the most matchings.
 
-    Of a released table (--original): which cells to generalise and which
-    rows to leave out, to reach a target at the least loss.
+    'anonymatch table improve' is for released tables.
     """
     if table.original is not None:
-        from anonymatch.cli.commands.generalising import improve_table
+        note("'improve --original' is now 'anonymatch table improve'; it works until 0.3.0")
+        from anonymatch.cli.commands.tables import improve_table
 
-        targets = target or ["k-anonymity=5"]
-        return improve_table(file, table, targets, suppress, out, options)
-    graph = load(file, options)
+        return improve_table(given.file, asked.out, table, wanted, options)
+    graph = load(given, options)
     improvement = watch(
         "improving",
         lambda tell: am.improve(
             graph,
-            edges,
+            asked.edges,
             budget=options.effort(),
             executor=options.executor(graph),
             progress=tell,
         ),
     )
-    if out is not None:
-        am.write(improvement.graph, out)
+    if asked.out is not None:
+        am.write(improvement.graph, asked.out)
     if options.json:
         record = json_output.plain(improvement.to_dict())
         json_output.print_json(record | json_output.graph_record(graph))
         return None
     from anonymatch.cli.screens import attack
 
-    show(*attack.improve_screen(file.name, graph, improvement))
-    if out is not None:
-        note(f"saved the graph with the edges in {out}")
+    show(*attack.improve_screen(given.file.name, graph, improvement))
+    if asked.out is not None:
+        note(f"saved the graph with the edges in {asked.out}")
     return None

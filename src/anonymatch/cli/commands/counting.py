@@ -1,80 +1,47 @@
-"""Commands that count: how many ways, who did what, who hides among whom."""
+"""Commands that count: matchings, samples, bounds, blocks and measures of a graph."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
+from anonymatch.base.options import above_zero, amount, option, whole
 from anonymatch.cli import json_output
-from anonymatch.cli.app import File, Out, app, load, top_option
+from anonymatch.cli.command import command
 from anonymatch.cli.console import notes, show, watch
-from anonymatch.cli.options import Options, amount, command, option, whole
+from anonymatch.cli.options import WORK, Options, file_option, top_option
+from anonymatch.cli.reading import GraphFile, load
 from anonymatch.running import CancelToken
 
-if TYPE_CHECKING:
-    pass
+__all__ = ["EXPLAIN", "SAVED"]
 
-__all__: list[str] = []
-
-OF_RINGS = ("decoys", "spends", "merging")  # options of files of rings
-
+SAVED = "Save as .csv, .tsv, .parquet, .json or .jsonl."
+EXPLAIN = "Show the plan, block by block, and why."
 _BYTES_DRAWN = 64  # a user of a matching, at the peak: random keys, their order, names to print
-
 _EARLY = "Interrupted: this is what was known by then; with more time it would be closer.\n"
 
-Explain = Annotated[bool, option("--explain", "Show the plan, block by block, and why.")]
-Size = Annotated[
-    int,
-    option("--size", "How many matchings (1 unless told).", metavar="N", parser=whole(0)),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class _Counted:
+    explain: bool = option(False, EXPLAIN)
+    epsilon: float | None = option(
+        None, "Guarantee a value within a factor 1 +- E, or refuse.", metavar="E", read=amount
+    )
+    delta: float | None = option(
+        None, "Probability that the guarantee fails.", metavar="D", shown="0.05", read=amount
+    )
 
 
-@command(
-    app,
-    acts=(
-        "json",
-        "exact",
-        "method",
-        "budget",
-        "memory",
-        "threads",
-        "cluster",
-        "resume",
-        "seed",
-        "digits",
-        *OF_RINGS,
-    ),
-)
-def count(
-    *,
-    file: File,
-    explain: Explain = False,
-    epsilon: Annotated[
-        float | None,
-        option(
-            "--epsilon",
-            "Promise a value within a factor 1 +- E, or refuse.",
-            metavar="E",
-            parser=amount,
-        ),
-    ] = None,
-    delta: Annotated[
-        float | None,
-        option(
-            "--delta",
-            "Probability that the promise fails (0.05 unless told).",
-            metavar="D",
-            parser=amount,
-        ),
-    ] = None,
-    options: Options,
-) -> None:
+@command(acts=(*WORK, "exact", "method", "digits"))
+def count(*, given: GraphFile, asked: _Counted, options: Options) -> None:
     """How many ways can users be matched to what was seen? In bits, exactly if possible."""
-    graph = load(file, options)
-    promise: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    graph = load(given, options)
+    promise: dict[str, Any] = {"epsilon": asked.epsilon, "delta": asked.delta}
     stop = CancelToken()
     answer = watch(
         "counting",
@@ -90,7 +57,7 @@ def count(
         from anonymatch.cli.screens import elements
 
         screen = elements.count_screen(
-            file.name, graph, answer, digits=options.digits, explain=explain
+            given.file.name, graph, answer, digits=options.digits, explain=asked.explain
         )
         show(*([_EARLY] if stop.cancelled else []), *screen)
     if stop.cancelled:
@@ -99,21 +66,22 @@ def count(
         raise KeyboardInterrupt  # ends as every command ends on Ctrl-C
 
 
-@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume", "seed", *OF_RINGS))
-def sample(
-    *,
-    file: File,
-    size: Size = 1,
-    top: Annotated[int, top_option("Users")] = 20,
-    out: Out = None,
-    options: Options,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _Sampled:
+    size: int = option(1, "Number of matchings.", metavar="N", read=whole(0))
+    top: int = top_option("Users")
+    out: Path | None = file_option(SAVED)
+
+
+@command(acts=WORK)
+def sample(*, given: GraphFile, asked: _Sampled, options: Options) -> None:
     """Draw matchings at random. Each is as likely as any other, or as it weighs."""
     from anonymatch.cli import saving
     from anonymatch.cli.screens import elements
 
+    size, out = asked.size, asked.out
     saving.check_target(out)
-    graph = load(file, options)
+    graph = load(given, options)
     _check_size(size, graph, options)
     with notes() as remarks:
         drawn = watch(
@@ -133,7 +101,7 @@ def sample(
         )
     elif out is None:
         how = f"{'nearly ' if remarks else ''}independently; seed {options.draw_seed}"
-        show(*elements.sample_screen(file.name, graph, drawn, how, top=top))
+        show(*elements.sample_screen(given.file.name, graph, drawn, how, top=asked.top))
     else:
         print(f"saved {plural(size, 'matching')} in {out}", file=sys.stderr)
 
@@ -160,10 +128,10 @@ def _drawn_columns(graph: am.Graph, drawn: Any) -> dict[str, Any]:
     }
 
 
-@command(app, acts=("json", "threads"))
-def bounds(*, file: File, options: Options) -> None:
+@command(acts=("json", "threads"))
+def bounds(*, given: GraphFile, options: Options) -> None:
     """What can be proven without counting: at least, at most."""
-    graph = load(file, options)
+    graph = load(given, options)
     result = watch("bounds", lambda _: am.bounds(graph))
     why = am.witness(graph)
     if options.json:
@@ -173,24 +141,69 @@ def bounds(*, file: File, options: Options) -> None:
         return
     from anonymatch.cli.screens import elements
 
-    show(*elements.bounds_screen(file.name, graph, result, why))
+    show(*elements.bounds_screen(given.file.name, graph, result, why))
 
 
-@command(app, acts=("json", "threads"))
-def blocks(
-    *, file: File, top: Annotated[int, top_option("Blocks and users")] = 20, options: Options
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _Listed:
+    top: int = top_option("Blocks and users")
+
+
+@command(acts=("json", "threads"))
+def blocks(*, given: GraphFile, asked: _Listed, options: Options) -> None:
     """Who hides among whom, who is identified, and why."""
     from anonymatch.audits import identified
     from anonymatch.cli.screens import elements
 
-    graph = load(file, options)
+    graph = load(given, options)
     parts = watch("blocks", lambda _: am.blocks(graph))
-    most = None if options.json else top or None
+    most = None if options.json else asked.top or None
     pairs = watch("reasons", lambda _: identified(graph, most))
     if options.json:
         json_output.print_json(
             json_output.blocks_record(graph, pairs) | json_output.graph_record(graph)
         )
         return
-    show(*elements.blocks_screen(file.name, graph, parts, pairs, top=top))
+    show(*elements.blocks_screen(given.file.name, graph, parts, pairs, top=asked.top))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    threshold: float | None = option(
+        None,
+        "Also report the share of users whose effective anonymity set is below SIZE.",
+        metavar="SIZE",
+        read=above_zero("a set size"),
+    )
+    top: int = top_option("Users")
+    out: Path | None = file_option(SAVED)
+
+
+@command(acts=(*WORK, "method"))
+def metrics(*, given: GraphFile, asked: _Measured, options: Options) -> None:
+    """How anonymous is it? Every measure, of the system and each user."""
+    from anonymatch.cli import saving
+    from anonymatch.cli.screens import metrics
+
+    saving.check_target(asked.out)
+    graph = load(given, options)
+    result = watch(
+        "measuring",
+        lambda tell: am.metrics(
+            graph,
+            threshold=asked.threshold,
+            method=options.method,
+            budget=options.effort(),
+            seed=options.seed,
+            executor=options.executor(graph),
+            progress=tell,
+        ),
+    )
+    if asked.out is not None:
+        saving.save(result.users.to_dict(as_series=True), asked.out)
+    if options.json:
+        json_output.print_json(metrics.metrics_record(result) | json_output.graph_record(graph))
+        return
+    show(*metrics.metrics_screen(given.file.name, graph, result, top=asked.top))
+    if asked.out is not None:
+        print(f"saved {plural(graph.n_users, 'user')} in {asked.out}", file=sys.stderr)

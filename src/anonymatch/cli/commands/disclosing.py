@@ -1,149 +1,97 @@
-"""Users who stay the same over rounds: how long does anonymity last?"""
+"""rounds: how long does anonymity last for users who stay the same?"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.options import argument, option
 from anonymatch.base.text import did_you_mean
 from anonymatch.cli import json_output, saving
-from anonymatch.cli.app import app
-from anonymatch.cli.console import MISSED, note, watch
-from anonymatch.cli.figures import FigureOptions
-from anonymatch.cli.options import Options, above_zero, command, option, whole
+from anonymatch.cli.command import command
+from anonymatch.cli.console import MISSED, watch
+from anonymatch.cli.options import WORK, Options, file_option, html_option, top_option
 from anonymatch.cli.presenting import present
 from anonymatch.cli.reading import about
-
-if TYPE_CHECKING:
-    from anonymatch.disclosure import RoundLog
+from anonymatch.cli.saving import FigureOptions
+from anonymatch.disclosure import RoundLog, RoundsOptions
 
 __all__: list[str] = []
 
-_ACTS = ("json", "budget", "memory", "threads", "cluster", "resume", "seed")
+
+@dataclass(frozen=True, kw_only=True)
+class _Rounds:
+    file: Path = argument("FILE", "Log of rounds: round,direction,user,behaviour.")
+    presence: bool = option(
+        False, "Who was online whenever a pseudonym acted (--method presence).", group="Attack"
+    )
+    compare: bool = option(False, "Compare every applicable method in one table.", group="Attack")
+    fail_under: Sequence[str] | None = option(
+        None,
+        "Exit with code 1 if a figure is below N: half_life=50 (rounds), bits=1 (at the end).",
+        metavar="NAME=N",
+        many=True,
+        group="Thresholds",
+    )
+    fail_over: Sequence[str] | None = option(
+        None,
+        "Exit with code 1 if a figure is above N: right=0.5 (share of guesses), believed=0.5.",
+        metavar="NAME=N",
+        many=True,
+        group="Thresholds",
+    )
+    html: Path | None = html_option()
+    csv: Path | None = file_option(
+        "Also save the sender profiles (.csv, .tsv, .parquet, .json, .jsonl)."
+    )
+    top: int = top_option("Rows of each table", 10)
 
 
-def _methods() -> str:
-    from anonymatch.disclosure import METHODS
-
-    return f"The attack: {', '.join(METHODS)} (gibbs unless told)."
-
-
-@command(app, acts=_ACTS)
+@command(acts=WORK)
 def rounds(
-    *,
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A log of rounds: round,direction,user,behaviour."),
-    ],
-    law: Annotated[
-        str | None,
-        option(
-            "--law",
-            "FILE is a message log instead: how messages are delayed, such as exponential:5.",
-            metavar="LAW",
-        ),
-    ] = None,
-    method: Annotated[str | None, option("--method", _methods(), metavar="NAME")] = None,
-    presence: Annotated[
-        bool,
-        option("--presence", "Who was online whenever a pseudonym acted: --method presence."),
-    ] = False,
-    target: Annotated[str | None, option("--target", "Only this user.", metavar="USER")] = None,
-    friends: Annotated[
-        int | None,
-        option(
-            "--friends",
-            "Behaviours that the target writes to, for --method exact.",
-            metavar="M",
-            parser=whole(1),
-        ),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        option(
-            "--alpha",
-            "Strength of the Dirichlet prior of profiles [default: learnt from the log].",
-            metavar="A",
-            parser=above_zero("number"),
-        ),
-    ] = None,
-    compare: Annotated[
-        bool, option("--compare", "Compare every applicable method in one table.")
-    ] = False,
-    html: Annotated[
-        Path | None, option("--html", "Also write a page with pictures.", metavar="FILE")
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        option(
-            "--csv",
-            "Also save who writes to whom (.csv, .tsv, .parquet, .json, .jsonl).",
-            metavar="FILE",
-        ),
-    ] = None,
-    drawn: FigureOptions,
-    fail_under: Annotated[
-        list[str] | None,
-        option(
-            "--fail-under",
-            "Exit with code 1 if a figure is below N: half_life=50 (rounds), bits=1 (at the end).",
-            metavar="NAME=N",
-        ),
-    ] = None,
-    fail_over: Annotated[
-        list[str] | None,
-        option(
-            "--fail-over",
-            "Exit with code 1 if a figure is above N: right=0.5 (share of guesses), believed=0.5.",
-            metavar="NAME=N",
-        ),
-    ] = None,
-    top: Annotated[
-        int,
-        option(
-            "--top",
-            "Rows of each table to show; 0 for all [default: 10].",
-            metavar="N",
-            parser=whole(0),
-        ),
-    ] = 10,
-    options: Options,
+    *, how: RoundsOptions, asked: _Rounds, drawn: FigureOptions, options: Options
 ) -> int | None:
     """How long does anonymity last? Who writes to whom, as rounds go by.
 
-    The attacker sees who sends and who receives in every round.
-    Users who write to the same few behaviours again and again
-    become known: the half-life says after how many rounds half of
+    The attacker sees who sends and who receives in every round. Users who write to the same few
+    contacts again and again become known. The half-life is the number of rounds after which half of
     the bits about a message's receiver are gone.
     """
     from anonymatch.disclosure import ROUND_GATES, rounds_report
     from anonymatch.reporting import judge, parse_thresholds
 
-    if presence:
+    method, target, law = how.method, how.target, how.law
+    if asked.presence:
         if method not in (None, "presence"):
             raise InputError(f"--presence is a method, and so is --method {method}; keep one")
         method = "presence"
-    _check_method(method or "gibbs", target=target, friends=friends, compare=compare)
-    thresholds = parse_thresholds(fail_under or [], ROUND_GATES, at_most=False)
-    thresholds |= parse_thresholds(fail_over or [], ROUND_GATES, at_most=True)
-    saving.check_target(csv)
-    given: dict[str, Any] = {} if law is None else {"law": law}
-    if compare:
+    _check_method(method or "gibbs", target=target, friends=how.friends, compare=asked.compare)
+    thresholds = parse_thresholds(list(asked.fail_under or ()), ROUND_GATES, at_most=False)
+    thresholds |= parse_thresholds(list(asked.fail_over or ()), ROUND_GATES, at_most=True)
+    saving.check_target(asked.csv)
+    given: dict[str, Any] = {"friends": how.friends, "alpha": how.alpha}
+    if law is not None:
+        given["law"] = law
+    if asked.compare:
         alone = {
-            "--method": method, "--html": html, "--csv": csv, "--figures": drawn.figures,
-            "--fail-under": fail_under, "--fail-over": fail_over,
-        }  # fmt: skip
+            "--method": method,
+            "--html": asked.html,
+            "--csv": asked.csv,
+            "--figures": drawn.figures,
+            "--fail-under": asked.fail_under,
+            "--fail-over": asked.fail_over,
+        }
         for name, value in alone.items():
             if value:
                 raise InputError(f"--compare is a table of its own; leave {name} out")
-        _compare(file, target, options, friends=friends, alpha=alpha, **given)
+        _compare(asked.file, target, options, **given)
         return None
     options.limit_readers()
+    file = asked.file
     with about(file):
         log = _log(file, law)
         result = watch(
@@ -152,23 +100,18 @@ def rounds(
                 log,
                 method=method or "gibbs",
                 target=_user(log, target),
-                friends=friends,
-                alpha=alpha,
-                seed=options.draw_seed,
-                budget=options.effort(),
-                executor=options.executor(),
-                progress=tell,
                 **given,
+                **options.drawing(tell),
             ),
         )
-    report = rounds_report(result, learnt=alpha is None, most=None if top == 0 else max(top, 200))
+    most = None if asked.top == 0 else max(asked.top, 200)
+    report = rounds_report(result, learnt=how.alpha is None, most=most)
     gates = judge(report, thresholds)
-    if csv is not None:
-        saving.save(result.profiles.to_dict(as_series=True), csv)
+    if asked.csv is not None:
+        saving.save(result.profiles.to_dict(as_series=True), asked.csv)
     record = json_output.rounds_record(result) if options.json else None
-    present(report, title=file.name, gates=gates, top=top, record=record, html=html)
-    if csv is not None:
-        note(f"wrote {csv}")
+    present(report, title=file.name, gates=gates, top=asked.top, record=record, html=asked.html)
+    saving.note_written(asked.csv)
     drawn.write(report.drawings())
     return MISSED if any(gate.passed is False for gate in gates) else None
 
@@ -215,13 +158,7 @@ def _compare(file: Path, target: str | None, options: Options, **more: Any) -> N
         comparison = watch(
             f"comparing on {file.name}",
             lambda tell: compare_methods(
-                log,
-                target=_user(log, target),
-                seed=options.draw_seed,
-                budget=options.effort(),
-                executor=options.executor(),
-                progress=tell,
-                **more,
+                log, target=_user(log, target), **more, **options.drawing(tell)
             ),
         )
     record = json_output.method_comparison_record(comparison) if options.json else None

@@ -4,69 +4,55 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
+from anonymatch.base.options import argument, option
 from anonymatch.cli import json_output
-from anonymatch.cli.app import File, Out, app, load, top_option
-from anonymatch.cli.commands.counting import OF_RINGS, Explain
+from anonymatch.cli.command import command
+from anonymatch.cli.commands.counting import EXPLAIN, SAVED
 from anonymatch.cli.console import note, show, watch
-from anonymatch.cli.options import Options, command, option
-from anonymatch.cli.reading import FilesOptions, about, observe
-
-if TYPE_CHECKING:
-    from anonymatch.counting import Posterior
-    from anonymatch.running import Progress
+from anonymatch.cli.options import WORK, Options, file_option, top_option
+from anonymatch.cli.reading import about, load_graph, observe
+from anonymatch.counting import Posterior
+from anonymatch.mixes import ReadOptions
+from anonymatch.rings import RingOptions
+from anonymatch.running import Progress
+from anonymatch.tables import TableOptions
 
 __all__: list[str] = []
 
 
-@command(
-    app,
-    acts=(
-        "json",
-        "exact",
-        "method",
-        "budget",
-        "memory",
-        "threads",
-        "cluster",
-        "resume",
-        "seed",
-        *OF_RINGS,
-    ),
-)
-def posterior(
-    *,
-    file: File,
-    reading: FilesOptions,
-    out: Out = None,
-    counts: Annotated[
-        bool, option("--counts", "Also the number of matchings through each edge.")
-    ] = False,
-    top: Annotated[int, top_option("Users")] = 20,
-    explain: Explain = False,
-    options: Options,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _Posterior:
+    file: Path = argument("FILE", "Graph; with --law, a message log.")
+    counts: bool = option(False, "Also the number of matchings through each edge.")
+    explain: bool = option(False, EXPLAIN)
+    out: Path | None = file_option(SAVED)
+    top: int = top_option("Users")
+
+
+@command(acts=(*WORK, "exact", "method"), without=[each.name for each in fields(TableOptions)])
+def posterior(*, asked: _Posterior, reading: ReadOptions, options: Options) -> None:
     """Who is exposed? The probability that each user did each behaviour.
 
-    With --law, FILE is a message log: the probability that each
-    message in is each message out.
+    With --law, FILE is a message log: the probability that each message in is each message out.
     """
     from anonymatch.cli import saving
     from anonymatch.cli.screens import elements
     from anonymatch.cli.screens.confidence import certainty
 
+    file, out, counts = asked.file, asked.out, asked.counts
     saving.check_target(out)
     if reading.law is not None:
-        _log_posterior(file, reading, out, options, top=top)
+        _log_posterior(file, reading, out, options, top=asked.top)
         return
-    of_rings = {name: getattr(reading, name) for name in OF_RINGS}
-    graph = load(file, replace(options, **of_rings))
+    rings = {each.name: getattr(reading, each.name) for each in fields(RingOptions)}
+    graph = load_graph(file, options, **rings)
     probabilities = watch(
         "probabilities", lambda tell: _posterior(graph, options, tell, counts=counts)
     )
@@ -78,7 +64,7 @@ def posterior(
         return
     sureness = certainty(probabilities)
     screen = elements.posterior_screen(
-        file.name, probabilities, sureness, top=top, counts=counts, explain=explain
+        file.name, probabilities, sureness, top=asked.top, counts=counts, explain=asked.explain
     )
     show(*screen)
     if out is not None:
@@ -89,7 +75,7 @@ def posterior(
 
 
 def _log_posterior(
-    file: Path, reading: FilesOptions, out: Path | None, options: Options, *, top: int
+    file: Path, reading: ReadOptions, out: Path | None, options: Options, *, top: int
 ) -> None:
     """Probabilities of a message log, written piece by piece."""
     import numpy as np
@@ -99,18 +85,10 @@ def _log_posterior(
     from anonymatch.cli import saving
     from anonymatch.reporting import terminal
 
-    reading.check(1)
     observation = observe(file, options, reading)
     with about(file):
         found = watch(
-            "probabilities",
-            lambda tell: log_posterior(
-                observation,
-                budget=options.effort(),
-                seed=options.draw_seed,
-                executor=options.executor(),
-                progress=tell,
-            ),
+            "probabilities", lambda tell: log_posterior(observation, **options.drawing(tell))
         )
     messages = pl.Series([str(name) for name in found.messages], dtype=pl.String)
     departures = pl.Series([*map(str, found.departures), None], dtype=pl.String)

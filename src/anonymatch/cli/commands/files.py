@@ -2,226 +2,128 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
+from anonymatch.base.options import argument, option, whole
 from anonymatch.cli import json_output, saving
-from anonymatch.cli.app import File, app
+from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
-from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
-from anonymatch.cli.reading import FileOptions, graph_of, observe
+from anonymatch.cli.options import Options, html_option
+from anonymatch.cli.reading import graph_of, observe
 from anonymatch.cli.screens import audit
+from anonymatch.mixes import ReadOptions, TrafficOptions
 from anonymatch.reporting import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    import anonymatch as am
-
 __all__ = ["EXAMPLE", "LAW", "LOG", "demo_screen"]
 
+_OF_LAWS = ("network", "link", "cover", "loss", "messages", "rate")  # options without rounds
 
-@command(app, acts=("json",))
-def demo(
-    *,
-    html: Annotated[
-        Path | None, option("--html", "Also write a page with pictures.", metavar="FILE")
-    ] = None,
-    options: Options,
-) -> None:
-    """Audit the log that comes with the package. Says what each figure means."""
-    if html is not None:
-        saving.check_targets([LOG], [html])
+
+@dataclass(frozen=True, kw_only=True)
+class _Demo:
+    html: Path | None = html_option()
+
+
+@command(acts=("json",))
+def demo(*, asked: _Demo, options: Options) -> None:
+    """Audit the log that comes with the package. Explains each figure."""
+    if asked.html is not None:
+        saving.check_targets([LOG], [asked.html])
     audit = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))
-    if html is not None:
-        audit.report(html)
+    if asked.html is not None:
+        audit.report(asked.html)
     if options.json:
         json_output.print_json(audit.to_dict())
     else:
         show(*demo_screen(audit))
-    if html is not None:
-        note(f"wrote {html}; open it in a browser")
+    if asked.html is not None:
+        note(f"wrote {asked.html}; open it in a browser")
 
 
-@command(app, acts=("json", "threads"))
-def convert(
-    *,
-    file: File,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The same graph in another format.")],
-    reading: FileOptions,
-    options: Options,
-) -> None:
-    """Write the graph in another format. The suffix of OUT tells which; logs become edge lists."""
-    reading.check(1)
-    graph = graph_of(observe(file, options, reading), options)
-    am.write(graph, out)
-    if options.json:
-        json_output.print_json({"path": str(out)} | json_output.graph_record(graph))
-        return
-    print(f"wrote {out}: {graph!r}")
+@dataclass(frozen=True, kw_only=True)
+class _Converted:
+    file: Path = argument("FILE", "Graph, message log, rings or released table.")
+    out: Path = argument("OUT", "The same graph in another format.")
 
 
-@command(app, acts=("json", "seed"))
-def synthesize(
-    *,
-    law: Annotated[
-        str,
-        typer.Argument(
-            metavar="LAW",
-            help="How messages are delayed, such as window:1,5; or --law LAW.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Argument(metavar="OUT", help="The log: .csv, .tsv or .parquet.", show_default=False),
-    ] = None,
-    law_: Annotated[
-        str | None, option("--law", "The law, instead of the first argument.", metavar="LAW")
-    ] = None,
-    network: Annotated[
-        str | None,
-        option(
-            "--network",
-            "All links of a network of such mixes: one, cascade:3, or 3x4 (layers x mixes).",
-            metavar="SHAPE",
-        ),
-    ] = None,
-    link: Annotated[
-        float,
-        option("--link", "Of a network: seconds on every link.", metavar="SECONDS", parser=amount),
-    ] = 0.0,
-    rounds: Annotated[
-        int | None,
-        option(
-            "--rounds",
-            "A log of so many rounds, of users who stay the same; it takes no law.",
-            metavar="R",
-            parser=whole(1),
-        ),
-    ] = None,
-    friends: Annotated[
-        int | None,
-        option(
-            "--friends",
-            "Of rounds: receivers that each user writes to (3 unless told).",
-            metavar="M",
-            parser=whole(1),
-        ),
-    ] = None,
-    batch: Annotated[
-        int | None,
-        option(
-            "--batch", "Of rounds: messages in each (10 unless told).", metavar="B", parser=whole(1)
-        ),
-    ] = None,
-    messages: Annotated[
-        int, option("--messages", "Messages in (1000 unless told).", metavar="N", parser=whole(1))
-    ] = 1000,
-    rate: Annotated[
-        float,
-        option(
-            "--rate",
-            "Messages in a second (1 unless told).",
-            metavar="R",
-            parser=above_zero("rate"),
-        ),
-    ] = 1.0,
-    users: Annotated[
-        int | None,
-        option(
-            "--users",
-            "Senders (one a message unless told; of rounds 100).",
-            metavar="N",
-            parser=whole(1),
-        ),
-    ] = None,
-    receivers: Annotated[
-        int | None,
-        option(
-            "--receivers",
-            "Receivers (one a message unless told; of rounds as many as users).",
-            metavar="N",
-            parser=whole(1),
-        ),
-    ] = None,
-    cover: Annotated[
-        float,
-        option(
-            "--cover",
-            "Messages out that are nobody's, for each real one.",
-            metavar="SHARE",
-            parser=amount,
-        ),
-    ] = 0.0,
-    loss: Annotated[
-        float,
-        option(
-            "--loss", "Share of the messages that never come out.", metavar="SHARE", parser=amount
-        ),
-    ] = 0.0,
-    options: Options,
-) -> None:
-    """Make a message log by a law, with the truth in it. For examples, tests and plans."""
+@command(acts=("json", "threads"))
+def convert(*, asked: _Converted, reading: ReadOptions, options: Options) -> None:
+    """Write the graph in another format. The suffix of OUT gives it; logs become edge lists."""
+    graph = graph_of(observe(asked.file, options, reading), options)
+    am.write(graph, asked.out)
+    _wrote(asked.out, options, json_output.graph_record(graph), repr(graph))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Synthesized:
+    law: str = argument(
+        "LAW", "How messages are delayed, such as window:1,5; or --law LAW.", read=str
+    )
+    out: Path | None = argument("OUT", "The log: .csv, .tsv or .parquet.", default=None)
+    law_: str | None = option(None, "The law, instead of the first argument.", metavar="LAW")
+    rounds: int | None = option(
+        None,
+        "Number of rounds: a log of users who stay the same, without a law.",
+        metavar="R",
+        read=whole(1),
+        group="Rounds",
+    )
+    friends: int | None = option(
+        None, "Contacts of each user.", metavar="M", shown="3", read=whole(1), group="Rounds"
+    )
+    batch: int | None = option(
+        None, "Messages per round.", metavar="B", shown="10", read=whole(1), group="Rounds"
+    )
+
+
+@command(acts=("json", "seed"))
+def synthesize(*, asked: _Synthesized, traffic: TrafficOptions, options: Options) -> None:
+    """Make a message log by a law, with the ground truth. For examples, tests and plans."""
     from anonymatch.mixes import parse_law, synthesize, write_messages
 
-    if rounds is not None:
-        path = _only_out(law, out, law_)
-        of_laws = {
-            "network": network, "link": link, "cover": cover, "loss": loss,
-            "messages": messages != 1000, "rate": rate != 1.0,
-        }  # fmt: skip
-        _refuse(of_laws, "is not for rounds; leave it out")
-        _synthesize_rounds(
-            path,
-            options,
-            rounds=rounds,
-            **_given(friends=friends, batch=batch, users=users, receivers=receivers),
-        )
+    how = dict(vars(traffic))
+    if asked.rounds is not None:
+        changed = {
+            name: how[name] for name in _OF_LAWS if how[name] != getattr(TrafficOptions, name)
+        }
+        _refuse(changed, "is not for rounds; leave it out")
+        drawn = {name: getattr(asked, name) for name in ("rounds", "friends", "batch")}
+        people = {name: how[name] for name in ("users", "receivers")}
+        given = {name: value for name, value in (drawn | people).items() if value is not None}
+        _synthesize_rounds(_only_out(asked.law, asked.out, asked.law_), options, **given)
         return
-    _refuse({"friends": friends, "batch": batch}, "is for rounds; give --rounds, too")
+    _refuse({"friends": asked.friends, "batch": asked.batch}, "is for rounds; give --rounds, too")
+    law, out = asked.law, asked.out
     if out is None:  # the one argument is where the log goes
-        if law_ is None and network is None:
+        if asked.law_ is None and traffic.network is None:
             raise am.InputError(f"{law}: say where the log goes, too: LAW OUT")
-        law, out = law_ or "exponential:1", Path(law)
-    elif law_ is not None:
-        raise am.InputError(f"the law is given twice, as {law} and as --law {law_}; keep one")
-    if network is not None:
-        _synthesize_network(
-            out,
-            options,
-            network=network,
-            law=parse_law(law),
-            messages=messages,
-            rate=rate,
-            users=users,
-            receivers=receivers,
-            cover=cover,
-            loss=loss,
-            link=link,
-        )
+        law, out = asked.law_ or "exponential:1", Path(law)
+    elif asked.law_ is not None:
+        raise am.InputError(f"the law is given twice, as {law} and as --law {asked.law_}; keep one")
+    if traffic.network is not None:
+        _synthesize_network(out, options, law=parse_law(law), **how)
         return
-    if link:
+    if how.pop("link"):
         raise am.InputError("--link is for a network; give --network, or leave it out")
-    log = synthesize(
-        parse_law(law),
-        messages=messages,
-        rate=rate,
-        users=users,
-        receivers=receivers,
-        cover=cover,
-        loss=loss,
-        seed=options.draw_seed,
-    )
+    del how["network"]
+    log = synthesize(parse_law(law), seed=options.draw_seed, **how)
     write_messages(log, out)
     entered, left = len(log.arrivals), len(log.departures)
+    sizes = {"arrivals": entered, "departures": left}
+    _wrote(out, options, sizes, f"{entered:,} messages in, {left:,} out")
+
+
+def _wrote(out: Path, options: Options, sizes: dict[str, Any], text: str) -> None:
     if options.json:
-        json_output.print_json({"path": str(out), "arrivals": entered, "departures": left})
-        return
-    print(f"wrote {out}: {entered:,} messages in, {left:,} out")
+        json_output.print_json({"path": str(out)} | sizes)
+    else:
+        print(f"wrote {out}: {text}")
 
 
 def _only_out(first: str, second: Path | None, law: str | None) -> Path:
@@ -238,20 +140,13 @@ def _refuse(given: dict[str, Any], why: str) -> None:
             raise am.InputError(f"--{name} {why}")
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def _synthesize_rounds(out: Path, options: Options, **how: Any) -> None:
     from anonymatch.disclosure import synthesize_rounds, write_rounds
 
     log = watch("drawing", lambda _: synthesize_rounds(seed=options.draw_seed, **how))
     write_rounds(log, out)
-    if options.json:
-        sizes = {"rounds": log.n_rounds, "users": len(log.users), "messages": log.n_messages}
-        json_output.print_json({"path": str(out)} | sizes)
-        return
-    print(f"wrote {out}: {log.n_rounds:,} rounds, {log.n_messages:,} messages")
+    sizes = {"rounds": log.n_rounds, "users": len(log.users), "messages": log.n_messages}
+    _wrote(out, options, sizes, f"{log.n_rounds:,} rounds, {log.n_messages:,} messages")
 
 
 def _synthesize_network(out: Path, options: Options, **how: Any) -> None:
@@ -260,17 +155,15 @@ def _synthesize_network(out: Path, options: Options, **how: Any) -> None:
     log = watch("drawing", lambda _: synthesize_network(seed=options.draw_seed, **how))
     write_network(log, out)
     entered = int(log["message"].n_unique())
-    if options.json:
-        json_output.print_json({"path": str(out), "rows": log.height, "messages": entered})
-        return
-    print(f"wrote {out}: {entered:,} messages, {log.height:,} link events")
+    sizes = {"rows": log.height, "messages": entered}
+    _wrote(out, options, sizes, f"{entered:,} messages, {log.height:,} link events")
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.csv"
 LOG = EXAMPLE.with_name("mix_log.csv")
 LAW = "window:1,6"
 
-_STORY = (
+_INTRODUCTION = (
     "Twelve users each send a message through a mix, which holds it for one to six seconds. An "
     "attacker sees who sends when and which messages leave when, so each user fits a few of the "
     "messages. Which message is whose?"
@@ -285,4 +178,4 @@ _NEXT = (
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
     heading, *rest = audit.audit_screen(result)
-    return [heading, terminal.paragraph(_STORY), *rest, terminal.paragraph(_NEXT)]
+    return [heading, terminal.paragraph(_INTRODUCTION), *rest, terminal.paragraph(_NEXT)]

@@ -1,49 +1,41 @@
-"""Logs of any length through one mix, in constant memory."""
+"""totals: logs of any length through one mix, in constant memory."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 import anonymatch as am
 from anonymatch.base.numbers import percent
+from anonymatch.base.options import argument, option
 from anonymatch.base.text import several
 from anonymatch.cli import json_output
-from anonymatch.cli.app import app
+from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
-from anonymatch.cli.options import Options, command, option
+from anonymatch.cli.options import Options
 
 __all__: list[str] = []
 
 
-@command(app, acts=("json",))
-def totals(
-    *,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A .parquet log in order of time, with time and direction."
-        ),
-    ],
-    law: Annotated[
-        str,
-        option(
-            "--law",
-            "The mix: exponential, threshold, timed, pool, timed-pool, binomial or cottrell.",
-            metavar="LAW",
-        ),
-    ],
-    options: Options,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _Log:
+    file: Path = argument("FILE", "A .parquet log in order of time, with time and direction.")
+    law: str = option(
+        ...,
+        "The mix: exponential, threshold, timed, pool, timed-pool, binomial or cottrell.",
+        metavar="LAW",
+    )
+
+
+@command(acts=("json",))
+def totals(*, asked: _Log, options: Options) -> None:
     """What does a log of any length show, in constant memory?
 
-    All messages together and exact, as an audit has them, without
-    names and tables. Nothing is lost: who has not come out by
-    the end is taken to be inside.
+    The exact figures of an audit for all messages together, without names and tables. No message is
+    lost: messages that have not left when the log ends are assumed to be still in the mix.
     """
-    result = watch("adding up", lambda tell: am.totals(file, law=law, progress=tell))
+    file = asked.file
+    result = watch("adding up", lambda tell: am.totals(file, law=asked.law, progress=tell))
     if options.json:
         json_output.print_json(result.to_dict())
         return
@@ -68,10 +60,7 @@ def totals(
         ("inside", f"{result.inside:.4g}", "messages in the mix before a departure, on average"),
         ("mean delay", f"{result.mean_delay:.4g} s", "from in to out"),
     ]
-    show(
-        terminal.heading(f"{file}: {result.messages:,} messages"),
-        terminal.figures(lines),
-    )
+    show(terminal.heading(f"{file}: {result.messages:,} messages"), terminal.figures(lines))
     if result.inside_at_end:
         left = several(result.inside_at_end, "message")
         note(f"{left} had not come out; if they were lost, messages hide among fewer")

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymatch.counting.approximate.estimate import Estimate
+from anonymatch.counting.approximate.estimate import Basis, Estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate
 from anonymatch.counting.approximate.nested_bound import exact_matchings, guaranteed
+from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Budget, Execution
-
-METHOD = "guaranteed draws"
-SAMPLES = "exact samples"
-_AT_ONCE = 10_000  # matchings
-_EPSILON, _DELTA = 0.1, 0.05  # of which only the other was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +30,8 @@ class Accuracy:
         if epsilon is None and delta is None:
             return None
         return cls(
-            _EPSILON if epsilon is None else float(epsilon),
-            _DELTA if delta is None else float(delta),
+            EDGES.epsilon if epsilon is None else float(epsilon),
+            EDGES.delta if delta is None else float(delta),
         )
 
     def shared(self, copies: Iterable[int]) -> Accuracy:
@@ -53,13 +49,7 @@ class Accuracy:
     def approximate(
         self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> Estimate:
-        """The block's count, as promised.
-
-        Raises
-        ------
-        BudgetError
-            If that is predicted to cost more than the budget.
-        """
+        """The block's count, as promised; BudgetError if that costs more than the budget."""
         square = squared(block)
         if square is None:
             raise budget.refusal(
@@ -79,35 +69,29 @@ class Accuracy:
             low=low,
             high=high,
             proven=proven,
-            method=METHOD,
+            method="guaranteed draws",
+            basis=Basis.GUARANTEED,
             effective=float(how.draws),
         )
 
     def approximate_edges(
         self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> EdgeEstimate:
-        """Probabilities of the block's edges, all of them within epsilon together [1]_.
+        """Probabilities of the block's edges, all of them within epsilon together (Hoeffding 1963).
 
-        Raises
-        ------
-        BudgetError
-            If that is predicted to cost more than the budget.
-
-        References
-        ----------
-        .. [1] Hoeffding. Probability inequalities for sums of bounded random variables. 1963.
+        Raises BudgetError if that is predicted to cost more than the budget.
         """
         size = math.ceil(math.log(2 * block.n_edges / self.delta) / (2 * self.epsilon**2))
         drawn = exact_matchings(block, size, seed=seed, budget=budget, effort=effort)
         users = np.arange(block.n_users)
         positions = np.repeat(users, np.diff(block.indptr)) * block.n_behaviours + block.indices
         counts = np.zeros(block.n_edges)
-        for first in range(0, size, _AT_ONCE):
-            cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
+        for first in range(0, size, EDGES.at_once):
+            cells = users * block.n_behaviours + drawn[first : first + EDGES.at_once]
             counts += np.bincount(
                 np.searchsorted(positions, cells.ravel()), minlength=block.n_edges
             )
         probabilities = counts / size
         # A rare edge may not have shown yet: it is not certain for that.
         errors = np.sqrt((probabilities * (1.0 - probabilities) + 1.0 / size) / size)
-        return EdgeEstimate(probabilities, errors, SAMPLES)
+        return EdgeEstimate(probabilities, errors, "exact samples", Basis.GUARANTEED)

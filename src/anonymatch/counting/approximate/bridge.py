@@ -11,11 +11,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-
-_COMMON = 2.0  # times the variance of normal logs that a sample may show by chance
+from anonymatch.base.arrays import Floats
+from anonymatch.counting.approximate.tuning import ESTIMATE
+from anonymatch.running import chain_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,14 @@ def bracket_of(forward: Floats, backward: Floats) -> Bracket:
     """The bracket from log weights of draws, and of matchings of chains (chains by samples)."""
     alive = forward[np.isfinite(forward)]
     if len(alive) < 2:
-        return Bracket(-math.inf, float(backward.mean()), math.inf, _chain_error(backward))
+        return Bracket(-math.inf, float(backward.mean()), math.inf, chain_error(backward))
     share = len(alive) / len(forward)  # dead ends weigh nothing: the mean of the others times it
     low_error = math.hypot(
         float(alive.std(ddof=1)) / math.sqrt(len(alive)),
         math.sqrt((1.0 - share) / (share * len(forward))),
     )
     low = math.log(share) + float(alive.mean())
-    return Bracket(low, float(backward.mean()), low_error, _chain_error(backward))
+    return Bracket(low, float(backward.mean()), low_error, chain_error(backward))
 
 
 def hidden_variance(forward: Floats, backward: Floats) -> float:
@@ -71,7 +70,7 @@ def rare_variance(forward: Floats, backward: Floats) -> float:
     if not math.isfinite(width):
         return math.inf
     common = math.expm1(min(max(width, 0.0), 500.0))
-    return max(max(_variances(forward, backward)) - _COMMON * common, 0.0)
+    return max(max(_variances(forward, backward)) - ESTIMATE.common * common, 0.0)
 
 
 def _variances(forward: Floats, backward: Floats) -> tuple[float, float]:
@@ -130,7 +129,7 @@ def bridge_of(forward: Floats, backward: Floats) -> Bridge | None:
     if slope <= 0.0:
         return None
     of_draws = float(ahead.var(ddof=1)) / len(ahead)
-    of_chains = _chain_error(behind) ** 2
+    of_chains = chain_error(behind) ** 2
     variance = of_draws + of_chains
     freedom = variance**2 / max(
         of_draws**2 / (len(ahead) - 1) + of_chains**2 / (len(behind) - 1), 1e-300
@@ -138,17 +137,3 @@ def bridge_of(forward: Floats, backward: Floats) -> Bridge | None:
     unmet = 1.0 / len(ahead)  # one more sample may lie where no draw is
     error = math.hypot(len(ahead) * math.sqrt(variance) / slope, unmet)
     return Bridge(log, error, freedom, 2.0 * float(ahead.sum()))
-
-
-def _chain_error(values: Floats) -> float:
-    """Standard error of the mean of values by chain and sample: of chains, or if larger of all."""
-    chains = len(values)
-    between = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(chains)
-    return max(between, float(values.std(ddof=1)) / math.sqrt(values.size))
-
-
-def t_quantile(level: float, freedom: float) -> float:
-    """The point that Student's t exceeds in size with probability 1 - level."""
-    from scipy.special import stdtrit  # takes as long to load as numpy
-
-    return float(stdtrit(max(freedom, 1.0), 0.5 + level / 2.0))

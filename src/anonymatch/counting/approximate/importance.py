@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
+from anonymatch.counting.approximate.tuning import GUIDE
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import (
@@ -27,28 +29,14 @@ from anonymatch.running import (
     byte_of_work,
 )
 
-Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
-
-_SMALL_BLOCK = 200  # users up to which flatter messages cost little
-_FROZEN = 0.95  # a probability from which plain messages may miss what else there is
-# Chains, and samples that each throws away: as a rule, where few will do, and where time is short.
-_CHAINS = (16, 4, 2)
-_WARMING = (10, 5, 4)
-_STEPS = 10  # a user between two samples of a chain
-_TOGETHER = 4  # chains that take turns: their waits for memory overlap
-_PACING = 32  # worms by which the steps of a worm are measured
-_GIANT_PACING = 4
-_PACED_STEPS = 10  # a user, that are enough to measure
-_BALANCING = 100  # sweeps
-_FEWEST_SWEEPS = 10  # of belief propagation
 
 
 def messages(block: Block, effort: Execution, seconds: float = math.inf) -> Floats:
     """Probabilities of the edges by belief propagation, as far as it comes in predicted seconds."""
     far = 1.0 + tuning().belief_far * max(0.0, math.log2(block.n_edges / tuning().belief_cached))
     work = min(1e9, seconds / (tuning().belief_sweep_slow * far))
-    sweeps = int(np.clip(work / block.n_edges, _FEWEST_SWEEPS, 1000))
+    sweeps = int(np.clip(work / block.n_edges, GUIDE.fewest_sweeps, 1000))
     call = partial(_native.propagate_beliefs, block, sweeps=sweeps, cancel=effort.stop.byte)
     return effort.apart(call, seconds=tuning().belief_sweep * block.n_edges * sweeps).marginals
 
@@ -98,8 +86,8 @@ class ImportanceSampler:
 
         ``believed``: its :func:`messages`.
         """
-        frozen = bool((believed > _FROZEN).any())
-        kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
+        frozen = bool((believed > GUIDE.frozen).any())
+        kappa = 0.9 if block.n_users <= GUIDE.small_users or frozen else 1.0
         return cls(block, kappa, seed)
 
     def __reduce__(self) -> tuple[type[ImportanceSampler], tuple[Block, float, tuple[int, ...]]]:
@@ -200,14 +188,14 @@ class WormChain:
         self._seed = mixed(seed, 3)
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
-        self.worms = max(1, math.ceil(_STEPS * block.n_users / self._pace(starts[0], stop)))
+        self.worms = max(1, math.ceil(GUIDE.steps * block.n_users / self._pace(starts[0], stop)))
 
     def _pace(self, start: Matchings, stop: CancelToken | None) -> float:
         """Mean steps of a worm. Some are far longer than most: a few short ones say nothing."""
         block = self.block
         together = self._pacing(block, few=self._few)
         steps = worms = 0
-        while worms < _PACING and (not worms or steps < _PACED_STEPS * block.n_users):
+        while worms < GUIDE.pacing and (not worms or steps < GUIDE.paced_steps * block.n_users):
             pace = self._worm.run(
                 start,
                 self._seed,
@@ -238,7 +226,7 @@ class WormChain:
             np.ones(block.n_edges),
             np.ones(block.n_users),
             block.n_behaviours,
-            sweeps=_BALANCING,
+            sweeps=GUIDE.balancing,
             tolerance=0.01,
         )
         weights = np.exp(logs - logs.max())[block.indices]
@@ -266,7 +254,7 @@ class WormChain:
         of_users = 3.0 * math.log2(block.n_users / 2e4)
         of_edges = 0.7 * math.log2(block.n_edges / 5e4)
         slower = 1.0 + max(0.0, of_users, of_edges)  # memory
-        return tuning().worm_step * slower * _STEPS * block.n_users + 1e-6
+        return tuning().worm_step * slower * GUIDE.steps * block.n_users + 1e-6
 
     def warm(self, effort: Execution) -> None:
         """Forget where the chains began."""
@@ -281,9 +269,9 @@ class WormChain:
         return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
     def _run(self, each: int, effort: Execution, *, matchings: bool) -> list[_native.WormSamples]:
-        most_steps = tuning().worm_latest * _STEPS * self.block.n_users * each + 2**16
+        most_steps = tuning().worm_latest * GUIDE.steps * self.block.n_users * each + 2**16
         # Two cores are busy at least, unless time is short: then waits must overlap.
-        together = min(_TOGETHER, self.number if self._few else self.number // 2)
+        together = min(GUIDE.together, self.number if self._few else self.number // 2)
         calls = [
             partial(
                 _stretch,
@@ -310,12 +298,12 @@ class WormChain:
     @staticmethod
     def number_of(block: Block, *, few: int = 0) -> int:
         """Chains; ``few`` as in giant blocks, where many edges tell what they differ by."""
-        return _CHAINS[max(few, block.n_users > tuning().worm_giant_users)]
+        return GUIDE.chains[max(few, block.n_users > tuning().worm_giant_users)]
 
     @staticmethod
     def warming_of(block: Block, *, few: int = 0) -> int:
         """Samples that a chain throws away."""
-        return _WARMING[max(few, block.n_users > tuning().worm_giant_users)]
+        return GUIDE.warming[max(few, block.n_users > tuning().worm_giant_users)]
 
     @staticmethod
     def starting_seconds(block: Block, *, few: int = 0) -> float:
@@ -323,16 +311,16 @@ class WormChain:
 
         A worm has about as many steps as there are users, or fewer.
         """
-        balancing = _BALANCING if block.n_users <= tuning().worm_giant_users else 0
+        balancing = GUIDE.balancing if block.n_users <= tuning().worm_giant_users else 0
         balancing = 0 if block.weights is not None else balancing
-        paced = max(_PACED_STEPS, WormChain._pacing(block, few=few)) + 1
-        worms = paced / _STEPS * WormChain.seconds_of(block)
+        paced = max(GUIDE.paced_steps, WormChain._pacing(block, few=few)) + 1
+        worms = paced / GUIDE.steps * WormChain.seconds_of(block)
         return tuning().balance_sweep * balancing * block.n_edges + worms
 
     @staticmethod
     def _pacing(block: Block, *, few: int) -> int:
         giant = few or block.n_users > tuning().worm_giant_users
-        return _GIANT_PACING if giant else _PACING
+        return GUIDE.giant_pacing if giant else GUIDE.pacing
 
 
 def _stretch(

@@ -10,12 +10,19 @@ for any draw, belief propagation or Sinkhorn's shares alone, of which nothing is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling, any_matching
+from anonymatch.base.arrays import Floats
+from anonymatch.counting.approximate.estimate import (
+    Basis,
+    DrawTask,
+    EstimateBudget,
+    Sampling,
+    any_matching,
+)
 from anonymatch.counting.approximate.importance import (
     ImportanceSampler,
     TooSlowError,
@@ -25,32 +32,11 @@ from anonymatch.counting.approximate.importance import (
 )
 from anonymatch.counting.approximate.particles import promising_filter
 from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, SpareChains
+from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.sinkhorn import Pieces, Square
 from anonymatch.running import Execution
-
-UNKNOWN = "out of reach"
-UNCHECKED = "unchecked beliefs"
-
-Floats = npt.NDArray[np.float64]
-
-_LARGE = 2000  # users from which on belief propagation is closer than samples are
-_PILOT = 64  # trees
-_PILOT_EACH = 16  # samples of a chain
-_FEWEST_EACH = (8, 4, 1)  # the same at least: as a rule, of few chains, of as few as can be
-_SHARE = 0.6  # of the seconds for the last stage
-_MOVES_SHARE = 0.9  # the same, for chains of moves
-_MOST_EACH = 100_000  # samples of a chain
-_PADDED = 20  # times as many edges with added users: then matchings of filters are cheaper
-_PADDED_FEW = 20_000  # edges of which chains are cheap in any case
-_FILTER_SHARE = 0.15  # of the seconds, for a first look at particle filters
-_FEWEST_RUNS = 100
-_FEW_RUNS = 4  # where shares of Sinkhorn's are held against them
-_SHARE_SWEEPS = 50
-_BELIEF_SHARE = 0.5  # of the seconds, where beliefs are all there is
-_RUNS_TOGETHER = 500
-_START_PARTICLES = 32  # of runs whose matchings chains begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,45 +49,47 @@ class EdgeEstimate:
     probabilities: Floats
     errors: Floats
     method: str
+    basis: Basis = Basis.SAMPLED
     entropy_errors: Floats | None = None
 
     @classmethod
     def unknown(cls, n_edges: int) -> EdgeEstimate:
-        return cls(np.full(n_edges, np.nan), np.zeros(n_edges), UNKNOWN)
+        return cls(np.full(n_edges, np.nan), np.zeros(n_edges), "out of reach", Basis.UNKNOWN)
 
 
 def estimate_edges(
     block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
 ) -> EdgeEstimate | None:
-    """Probabilities within the allowance, whose half-width is of a probability here; None if out
-    of reach.
-    """
+    """Probabilities to the half-width of the allowance, in its seconds; None if out of reach."""
     if allowed.seconds <= 0:
         return None
+    task = DrawTask(block, seed, allowed, effort)
     if block.optional:
-        by_moves = _by_moves(block, seed=seed, allowed=allowed, effort=effort)
+        by_moves = _by_moves(task)
         if by_moves is not None:
             return by_moves
-    if padded_edges(block) > max(_PADDED * block.n_edges, _PADDED_FEW):
-        by_filter = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
+    if padded_edges(block) > max(EDGES.padded * block.n_edges, EDGES.padded_few):
+        by_filter = _by_filter(task)
         if by_filter is not None:
             return by_filter
     square = squared(block)
     if square is None:
         return None
-    padded, _ = square
-    sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
-    if allowed.strict and sampling.chains_price(_FEWEST_EACH[0]) > _SHARE * allowed.seconds:
-        short = _short_of_time(padded, seed=seed, allowed=allowed, effort=effort)
+    task = replace(task, block=square[0])
+    sampling = Sampling(task)
+    if (
+        allowed.strict
+        and sampling.chains_price(EDGES.fewest_each[0]) > EDGES.share * allowed.seconds
+    ):
+        short = _short_of_time(task)
         if short is None:
             return None
         sampling = short
     try:
-        if padded.n_users > _LARGE:
-            by_chains = _by_chains(sampling, allowed, effort)
-            mixed = _with_messages(padded, sampling.believed, *by_chains)
+        if task.block.n_users > EDGES.large:
+            mixed = _with_messages(task.block, sampling.believed, *_by_chains(sampling, task))
         else:
-            mixed = _closest(sampling, allowed, effort)
+            mixed = _closest(sampling, task)
     except TooSlowError:
         return None
     if not np.isfinite(mixed.errors).all():
@@ -111,56 +99,54 @@ def estimate_edges(
     return EdgeEstimate(probabilities, mixed.errors[rows], mixed.method)
 
 
-def _short_of_time(
-    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
-) -> Sampling | None:
+def _short_of_time(task: DrawTask) -> Sampling | None:
     """Few chains from any matchings; None if they, too, are out of reach."""
-    if block.n_users <= _LARGE:  # too few edges tell what the chains differ by
+    block, allowed, effort = task.block, task.allowed, task.effort
+    if block.n_users <= EDGES.large:  # too few edges tell what the chains differ by
         return None
-    promising = promising_filter(block, seed, _FILTER_SHARE * allowed.seconds, effort)
+    promising = promising_filter(block, task.seed, EDGES.filter_share * allowed.seconds, effort)
     starts = any_matching(block)
     number = WormChain.number_of(block, few=1)
     if promising is not None:
-        runs = promising[0].with_particles(_START_PARTICLES)
-        if number * runs.path_seconds <= _FILTER_SHARE * allowed.seconds:
+        runs = promising[0].with_particles(EDGES.start_particles)
+        if number * runs.path_seconds <= EDGES.filter_share * allowed.seconds:
             effort.expect(number * runs.path_seconds)
             starts = runs.paths(0, number, effort)[1]
     for few in (1, 2):
-        sampling = Sampling(
-            block, seed=seed, allowed=allowed, effort=effort, few_chains=few, starts=starts
-        )
-        if sampling.chains_price(_FEWEST_EACH[few]) <= _SHARE * allowed.seconds:
+        sampling = Sampling(task, few_chains=few, starts=starts)
+        if sampling.chains_price(EDGES.fewest_each[few]) <= EDGES.share * allowed.seconds:
             return sampling
     return None
 
 
-def _by_moves(
-    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
-) -> EdgeEstimate | None:
+def _by_moves(task: DrawTask) -> EdgeEstimate | None:
     """By chains that need no added users; None where they are too slow."""
+    block, allowed = task.block, task.allowed
     close = min(allowed.half_width, tuning().spare_probability if allowed.strict else math.inf)
     try:
-        means = SpareChains(block, seed, effort).edge_means(_MOVES_SHARE * allowed.seconds, close)
+        chains = SpareChains(block, task.seed, task.effort)
+        means = chains.edge_means(EDGES.moves_share * allowed.seconds, close)
     except TooSlowError:
         return None
     if means is None:
         return None
     probabilities = _of_rows(block, means.probabilities)
-    return EdgeEstimate(probabilities, means.errors, SPARE_METHOD, means.entropy_errors)
+    return EdgeEstimate(
+        probabilities, means.errors, SPARE_METHOD, Basis.MOVES, means.entropy_errors
+    )
 
 
-def _by_filter(
-    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
-) -> EdgeEstimate | None:
+def _by_filter(task: DrawTask) -> EdgeEstimate | None:
     """Shares of the matchings of a particle filter's runs, by their weights."""
-    promising = promising_filter(block, seed, _FILTER_SHARE * allowed.seconds, effort)
+    block, allowed, effort = task.block, task.allowed, task.effort
+    promising = promising_filter(block, task.seed, EDGES.filter_share * allowed.seconds, effort)
     if promising is None:
         return None
     runs = promising[0]
     needed = 2.0 * (2.0 * 0.5 / allowed.half_width) ** 2
-    number = int(min(needed, _SHARE * allowed.seconds / runs.path_seconds))
-    large = block.n_users > _LARGE
-    if number < (_FEW_RUNS if large else _FEWEST_RUNS):
+    number = int(min(needed, EDGES.share * allowed.seconds / runs.path_seconds))
+    large = block.n_users > EDGES.large
+    if number < (EDGES.few_runs if large else EDGES.fewest_runs):
         return None
     effort.expect(number * runs.path_seconds)
     keys = np.repeat(np.arange(block.n_users), np.diff(block.indptr)) * block.n_behaviours
@@ -169,8 +155,8 @@ def _by_filter(
     logs = np.empty(0)
     scale = -math.inf
     first, square = np.zeros(block.n_edges), np.zeros(block.n_edges)
-    for begin in range(0, number, _RUNS_TOGETHER):
-        drawn, matchings = runs.paths(begin, min(begin + _RUNS_TOGETHER, number), effort)
+    for begin in range(0, number, EDGES.runs_together):
+        drawn, matchings = runs.paths(begin, min(begin + EDGES.runs_together, number), effort)
         alive = np.isfinite(drawn)
         top = max(scale, float(drawn.max(initial=-math.inf)))
         if math.isfinite(scale):
@@ -196,14 +182,16 @@ def unchecked_edges(block: Block, *, seconds: float, effort: Execution) -> EdgeE
     """What beliefs alone say within so many predicted seconds: intervals are from 0 to 1."""
     if block.optional:
         sweeps = seconds / (tuning().balance_sweep * block.n_edges)
-        believed = _shares(block, int(np.clip(sweeps, 2, _SHARE_SWEEPS)))
+        believed = _shares(block, int(np.clip(sweeps, 2, EDGES.share_sweeps)))
     else:
-        believed = messages(block, effort, _BELIEF_SHARE * seconds)
+        believed = messages(block, effort, EDGES.belief_share * seconds)
     believed = _of_rows(block, believed)
-    return EdgeEstimate(believed, np.maximum(believed, 1.0 - believed) / 2, UNCHECKED)
+    return EdgeEstimate(
+        believed, np.maximum(believed, 1.0 - believed) / 2, "unchecked beliefs", Basis.UNCHECKED
+    )
 
 
-def _shares(block: Block, sweeps: int = _SHARE_SWEEPS) -> Floats:
+def _shares(block: Block, sweeps: int = EDGES.share_sweeps) -> Floats:
     """Sinkhorn's shares of the edges; behaviours that are left over have one more row."""
     square = Square.of(Pieces.of_block(block))
     logs = square.log_weights
@@ -223,28 +211,29 @@ def _of_rows(block: Block, shares: Floats) -> Floats:
     return np.asarray(shares / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr)))
 
 
-def _closest(sampling: Sampling, allowed: EstimateBudget, effort: Execution) -> EdgeEstimate:
+def _closest(sampling: Sampling, task: DrawTask) -> EdgeEstimate:
     """By trees or by chains, whichever gets closer for the same seconds."""
+    allowed, effort = task.allowed, task.effort
     tree_seconds = sampling.tree_seconds
-    too_dear = allowed.strict and _PILOT * tree_seconds > _SHARE * allowed.seconds
+    too_dear = allowed.strict and EDGES.pilot * tree_seconds > EDGES.share * allowed.seconds
     if too_dear or not sampling.trusted:
-        probabilities, errors, _ = _by_chains(sampling, allowed, effort)
+        probabilities, errors, _ = _by_chains(sampling, task)
         return EdgeEstimate(probabilities, errors, "worm chain")
     guide = sampling.guide
     assert isinstance(guide, ImportanceSampler)
-    effort.expect(tree_seconds * _PILOT)
-    probabilities, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
-    by_trees = float(np.mean(errors**2)) * _PILOT * tree_seconds
-    number = _PILOT_EACH * sampling.chains.number
+    effort.expect(tree_seconds * EDGES.pilot)
+    probabilities, errors = _weighted(guide.trees(0, EDGES.pilot, effort, marginals=True))
+    by_trees = float(np.mean(errors**2)) * EDGES.pilot * tree_seconds
+    number = EDGES.pilot_each * sampling.chains.number
     effort.expect(sampling.chains.sample_seconds * number)
-    _, worm_errors, _ = _pooled(sampling.chains.counts(_PILOT_EACH, effort), _PILOT_EACH)
+    _, worm_errors, _ = _pooled(sampling.chains.counts(EDGES.pilot_each, effort), EDGES.pilot_each)
     by_worms = float(np.mean(worm_errors**2)) * number * sampling.chains.sample_seconds
     if by_worms < by_trees:
-        probabilities, errors, _ = _by_chains(sampling, allowed, effort)
+        probabilities, errors, _ = _by_chains(sampling, task)
         return EdgeEstimate(probabilities, errors, "worm chain")
-    needed = _PILOT * (2.0 * float(errors.max()) / allowed.half_width) ** 2
-    draws = int(min(needed, _SHARE * allowed.seconds / tree_seconds))
-    if draws > _PILOT:
+    needed = EDGES.pilot * (2.0 * float(errors.max()) / allowed.half_width) ** 2
+    draws = int(min(needed, EDGES.share * allowed.seconds / tree_seconds))
+    if draws > EDGES.pilot:
         effort.expect(tree_seconds * draws)
         probabilities, errors = _weighted(guide.trees(0, draws, effort, marginals=True))
     return EdgeEstimate(probabilities, errors, "guided sampling")
@@ -264,17 +253,15 @@ def _weighted(drawn: TreeDraws) -> tuple[Floats, Floats]:
     )  # a rare edge may not show yet
 
 
-def _by_chains(
-    sampling: Sampling, allowed: EstimateBudget, effort: Execution
-) -> tuple[Floats, Floats, float]:
+def _by_chains(sampling: Sampling, task: DrawTask) -> tuple[Floats, Floats, float]:
     """Shares of the chains' samples, standard errors, and the variance where p(1-p) = 1."""
-    chains = sampling.chains
+    chains, allowed, effort = sampling.chains, task.allowed, task.effort
     number = chains.number
     before = sampling.chains_price(0) if sampling.few_chains else 0.0
-    most = (_SHARE * allowed.seconds - before) / chains.sample_seconds
+    most = (EDGES.share * allowed.seconds - before) / chains.sample_seconds
     needed = (2.0 * 0.5 / allowed.half_width) ** 2
-    fewest = _FEWEST_EACH[sampling.few_chains]
-    each = int(np.clip(min(most, 2.0 * needed) / number, fewest, _MOST_EACH))
+    fewest = EDGES.fewest_each[sampling.few_chains]
+    each = int(np.clip(min(most, 2.0 * needed) / number, fewest, EDGES.most_each))
     effort.expect(chains.sample_seconds * each * number)
     return _pooled(chains.counts(each, effort), each)
 

@@ -21,22 +21,16 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
+from anonymatch.counting.approximate.tuning import NESTED
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared
 
-Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
 Tally = tuple[float, float, float, Floats, Floats]
-
-_PILOT_DRAWS = 512
-_PILOT_SECONDS = 0.5
-_PILOT_SIZE = 50.0  # effective number of draws that makes a guess fit for bets
-_LOOKS = 50.0  # at the interval in the predicted time
-_SETTLING = 1.2  # times those draws that it takes as a rule
-_PATIENCE = 3.0  # times the draws of a narrow interval that its value may take to settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +55,8 @@ def guaranteed(
 ) -> tuple[float, NestedBound]:
     """Log of a value within a factor 1 +- epsilon of the count with probability 1 - delta.
 
-    Parameters
-    ----------
-    block : Block
-        Square, with a perfect matching.
-    epsilon, delta : float
-        Relative error in (0, 1) and probability of a larger one in (0, 1).
-    seed : int
-        The answer is a function of the block, epsilon, delta and the seed.
-    budget : Budget
-        The call is refused when it is predicted to cost more.
-    effort : Effort
-        Where chunks run.
-
-    Raises
-    ------
-    BudgetError
-        If too many draws would be needed.
+    The block is square. The answer is a function of the block, epsilon, delta and the seed. Raises
+    BudgetError if it is predicted to cost more than the budget.
     """
     epsilon = _open(epsilon, "epsilon")
     delta = _open(delta, "delta")
@@ -86,7 +65,7 @@ def guaranteed(
 
     def price(guess: _Guess) -> float:
         needed = draws_needed(guess.mean, guess.variance, epsilon=epsilon, delta=delta)
-        return _SETTLING * needed
+        return NESTED.settling * needed
 
     guess = sampler.prepare(price, what, budget, sampler.memory)
     draws = price(guess)
@@ -105,7 +84,7 @@ def guaranteed(
                 # leans to one side, as the interval does that is just narrow.
                 narrow_at = min(narrow_at, spent)
                 mean = total / spent
-                if interval.value(mean, epsilon) == mean or spent >= _PATIENCE * narrow_at:
+                if interval.value(mean, epsilon) == mean or spent >= NESTED.patience * narrow_at:
                     break
             if spent * sampler.each > max(budget.seconds, seconds):
                 raise budget.refusal(what, _price_so_far(interval, spent, sampler), sampler.memory)
@@ -155,10 +134,7 @@ def exact_matchings(
 ) -> npt.NDArray[np.int32]:
     """As :func:`exact_samples`, of a block that may have spare behaviours.
 
-    Raises
-    ------
-    BudgetError
-        Also for blocks that no nested bound is known for.
+    Raises BudgetError also for blocks that no nested bound is known for.
     """
     what = "drawing matchings exactly"
     square = squared(block) if block.n_users <= tuning().nested_users else None
@@ -237,17 +213,17 @@ class _Sampler:
     def pilot(self, number: int) -> _Guess:
         """Mean and variance, from few draws; where they say nothing, from the proven bounds."""
         draws, total, squares = 0.0, 0.0, 0.0
-        first, groups = 0, _PILOT_DRAWS // _native.NESTED_BOUND_GROUP
+        first, groups = 0, NESTED.pilot_draws // _native.NESTED_BOUND_GROUP
         nothing = np.empty(0)
-        while draws * self.each < _PILOT_SECONDS:
+        while draws * self.each < NESTED.pilot_seconds:
             drawn, added, more, _, _ = self.nesting.tally(
                 self._seeds[number], first, first + groups, nothing, nothing
             )
             draws, total, squares = draws + drawn, total + added, squares + more
             first, groups = first + groups, first + groups
-            if total**2 >= _PILOT_SIZE * squares > 0:
+            if total**2 >= NESTED.pilot_size * squares > 0:
                 break
-        if total > 0 and total**2 >= _PILOT_SIZE / 10 * squares:
+        if total > 0 and total**2 >= NESTED.pilot_size / 10 * squares:
             mean = total / draws
             return _Guess(mean, max(squares / draws - mean**2, 0.0))
         lower, _ = block_bounds(self._block)
@@ -295,7 +271,7 @@ class _Sampler:
 
     def _groups(self, draws: float) -> int:
         """Groups of a chunk when about so many draws will be needed."""
-        chunk = min(draws / _LOOKS, CHUNK_SECONDS / self.each)
+        chunk = min(draws / NESTED.looks, CHUNK_SECONDS / self.each)
         return max(1, int(chunk / _native.NESTED_BOUND_GROUP))
 
     def chunk_seconds(self, draws: float) -> float:
@@ -338,16 +314,9 @@ def _log_weights(block: Block) -> Floats | None:
     return logs
 
 
-_SPREAD = (0.25, 0.5, 1.0, 2.0, 4.0)  # around the bet that suits the guess of mean and variance
-_SHARES = (0.1, 0.15, 0.5, 0.15, 0.1)
-_LARGEST_SMALLER = 0.99
-_LARGEST_LARGER = 0.8  # in units of 1 / mean
-_HALVINGS = 44
-
-
 def draws_needed(mean: float, variance: float, *, epsilon: float, delta: float) -> float:
     """About how many draws narrow the interval to a factor 1 +- epsilon."""
-    goal = math.log(2 / delta) - math.log(max(_SHARES))
+    goal = math.log(2 / delta) - math.log(max(NESTED.shares))
     return goal / _growth(mean, variance, epsilon)
 
 
@@ -357,7 +326,7 @@ def _growth(mean: float, variance: float, epsilon: float) -> float:
     Against a mean that lies ``gap`` away, a bet b makes the capital grow by b gap - b^2 v / 2.
     """
     below, above = -700.0, 700.0  # logs of the growth
-    for _ in range(_HALVINGS):
+    for _ in range(NESTED.halvings):
         middle = (below + above) / 2
         growth = math.exp(middle)
         width = sum(growth / bet + bet * variance / 2 for bet in _suited(mean, variance, growth))
@@ -368,7 +337,7 @@ def _growth(mean: float, variance: float, epsilon: float) -> float:
 def _suited(mean: float, variance: float, growth: float) -> tuple[float, float]:
     """Bets on a smaller and on a larger mean: the best, or the largest that are allowed."""
     best = math.sqrt(2 * growth / variance) if variance > 0 else math.inf
-    return min(_LARGEST_SMALLER, best), min(_LARGEST_LARGER / mean, best)
+    return min(NESTED.largest_smaller, best), min(NESTED.largest_larger / mean, best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,11 +364,11 @@ class ConfidenceSequence:
     def __init__(self, *, mean: float, variance: float, epsilon: float, delta: float) -> None:
         smaller, larger = _suited(mean, variance, _growth(mean, variance, epsilon))
         larger /= 1 - larger * mean  # as 1 + b x grows less than b x
-        self.smaller = np.array([min(_LARGEST_SMALLER, s * smaller) for s in _SPREAD])
-        self.larger = np.array([s * larger for s in _SPREAD])
+        self.smaller = np.array([min(NESTED.largest_smaller, s * smaller) for s in NESTED.spread])
+        self.larger = np.array([s * larger for s in NESTED.spread])
         self._goal = math.log(2 / delta)  # half of delta a side
-        self._losses = np.zeros(len(_SPREAD))
-        self._gains = np.zeros(len(_SPREAD))
+        self._losses = np.zeros(len(NESTED.spread))
+        self._gains = np.zeros(len(NESTED.spread))
         self._draws = 0.0
         self.interval = ConfidenceInterval(0.0, 1.0)
 
@@ -443,7 +412,7 @@ def _log_capital(logs: Sequence[float]) -> float:
     top = max(logs)
     if top == -math.inf:
         return top
-    parts = (share * math.exp(log - top) for share, log in zip(_SHARES, logs, strict=True))
+    parts = (share * math.exp(log - top) for share, log in zip(NESTED.shares, logs, strict=True))
     return top + math.log(sum(parts))
 
 
@@ -454,7 +423,7 @@ def _border(holds: Callable[[float], bool], outer: float) -> float:
         return 1.0
     if not holds(math.exp(below)):
         return outer if outer == 0.0 else math.exp(below)
-    for _ in range(_HALVINGS):
+    for _ in range(NESTED.halvings):
         middle = (below + above) / 2
         below, above = (middle, above) if holds(math.exp(middle)) else (below, middle)
     return math.exp(below if outer == 0.0 else above)

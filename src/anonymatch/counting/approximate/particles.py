@@ -14,30 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
-from anonymatch.counting.approximate.importance import (
-    Floats,
-    Matchings,
-    TreeDraws,
-    in_chunks,
-    mixed,
-)
+from anonymatch.base.arrays import Floats
+from anonymatch.counting.approximate.importance import Matchings, TreeDraws, in_chunks, mixed
+from anonymatch.counting.approximate.tuning import PARTICLES
 from anonymatch.counting.blocks.block import Block, first_look, look_pays
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work, check_work
-
-_SWEEPS = 30  # of balancing: rougher shares make weights differ more, and stay unbiased
-_TOLERANCE = 0.01
-_FEWEST = 16  # particles
-_MOST = 1024
-_PILOT = 8  # runs
-_PILOT_MOST = 256  # particles
-_SPREAD = 0.25  # of the log weights of runs, at which more particles would gain little
-_WIDEST = 0.8  # the same, at most
-_ROUGHEST = 2.0  # the same of large blocks, whose log weights are normal
-NORMAL_USERS = 1000  # from which on they are, as sums over users
-_RUNS_SHARE = 10  # runs that the seconds of a first look should be enough for
-_STATE_BYTES = 4  # a particle and column that is open
-_DENSE = 0.5  # width against all behaviours from which users with few edges come first
 
 
 class ParticleFilter:
@@ -67,7 +49,9 @@ class ParticleFilter:
         """Of a run."""
         edges, users = self.block.n_edges, self.block.n_users
         each = tuning().particle_edge * edges + tuning().particle_pick * users
-        copied = tuning().particle_copy * self._resamplings * _STATE_BYTES * self.plan.width
+        copied = (
+            tuning().particle_copy * self._resamplings * PARTICLES.state_bytes * self.plan.width
+        )
         return (each + copied) * self.particles + tuning().particle_user * users
 
     @property
@@ -125,35 +109,37 @@ def promising_filter(
     """
     if block.weights is not None and block.weights.dtype == object:
         return None
-    preparing = tuning().particle_balance * _SWEEPS * block.n_edges
+    preparing = tuning().particle_balance * PARTICLES.sweeps * block.n_edges
     if preparing > seconds:
         return None
-    pilot = ParticleFilter(block, _order(block, seconds), seed, _FEWEST)
-    if not pilot.plan.balanced or preparing + _PILOT * pilot.path_seconds > seconds:
+    pilot = ParticleFilter(block, _order(block, seconds), seed, PARTICLES.fewest)
+    if not pilot.plan.balanced or preparing + PARTICLES.pilot * pilot.path_seconds > seconds:
         return None
     variance = _pilot_variance(pilot, effort)
     while not math.isfinite(variance):  # some runs died: with more particles fewer do
         pilot = pilot.with_particles(4 * pilot.particles)
-        if pilot.particles > _PILOT_MOST or _PILOT * pilot.path_seconds > seconds:
+        if pilot.particles > PARTICLES.pilot_most or PARTICLES.pilot * pilot.path_seconds > seconds:
             return None
         variance = _pilot_variance(pilot, effort)
     one = variance * pilot.particles
     # Few runs tell little of their own error: rather more of them with fewer particles.
-    several = seconds / (_RUNS_SHARE * pilot.path_seconds) * pilot.particles
-    wanted = max(min(one / _SPREAD**2, max(several, one / _WIDEST**2)), pilot.particles)
-    if wanted > _MOST:
-        if block.n_users < NORMAL_USERS or one > _ROUGHEST**2 * _MOST:
+    several = seconds / (PARTICLES.runs_share * pilot.path_seconds) * pilot.particles
+    wanted = max(
+        min(one / PARTICLES.spread**2, max(several, one / PARTICLES.widest**2)), pilot.particles
+    )
+    if wanted > PARTICLES.most:
+        if block.n_users < PARTICLES.normal_users or one > PARTICLES.roughest**2 * PARTICLES.most:
             return None
-        wanted = max(min(several, _MOST), one / _ROUGHEST**2)
-    return pilot.with_particles(_FEWEST * math.ceil(wanted / _FEWEST)), one
+        wanted = max(min(several, PARTICLES.most), one / PARTICLES.roughest**2)
+    return pilot.with_particles(PARTICLES.fewest * math.ceil(wanted / PARTICLES.fewest)), one
 
 
 def _pilot_variance(pilot: ParticleFilter, effort: Execution) -> float:
     """Of the log weights of some runs; infinite if any died."""
-    effort.expect(_PILOT * pilot.path_seconds)
-    logs = pilot.trees(0, _PILOT, effort).log_weights
+    effort.expect(PARTICLES.pilot * pilot.path_seconds)
+    logs = pilot.trees(0, PARTICLES.pilot, effort).log_weights
     effort.stop.check()
-    alive = len(logs) == _PILOT and bool(np.isfinite(logs).all())
+    alive = len(logs) == PARTICLES.pilot and bool(np.isfinite(logs).all())
     return float(logs.var(ddof=1)) if alive else math.inf
 
 
@@ -169,14 +155,14 @@ def _order(block: Block, seconds: float) -> npt.NDArray[np.int32]:
     if not look_pays(block, seconds):
         return np.arange(block.n_users, dtype=np.int32)
     plan = first_look(block)
-    wide = plan.width > _DENSE * block.n_behaviours
+    wide = plan.width > PARTICLES.dense * block.n_behaviours
     if wide and block.n_edges > tuning().particle_many * block.n_users:
         return np.argsort(np.diff(block.indptr), kind="stable").astype(np.int32)
     return np.asarray(plan.order, dtype=np.int32)
 
 
 def _plan(block: Block, order: npt.NDArray[np.int32]) -> _native.Particles:
-    return _native.Particles(block, order, sweeps=_SWEEPS, tolerance=_TOLERANCE)
+    return _native.Particles(block, order, sweeps=PARTICLES.sweeps, tolerance=PARTICLES.tolerance)
 
 
 def _runs(

@@ -22,40 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
-from anonymatch.counting.approximate.bridge import t_quantile
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.approximate.importance import TooSlowError, mixed
+from anonymatch.counting.approximate.tuning import NOMINAL, SPARE
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.running import CHUNK_SECONDS, Execution, Shared, byte_of_work
+from anonymatch.running import CHUNK_SECONDS, Execution, Shared, byte_of_work, student
 
 SPARE_METHOD = "moves and swaps"
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
-
-SPARE_CHAINS = 8
-_WARMING = 30  # samples that a chain throws away
-_FIRST = 8  # samples of the first batches
-_ROUNDS = 2  # of batches at least
-_BATCH = 8  # samples of a batch at least
-_PACED = 4.0  # times as many picks as users, to measure moves
-_SLOWEST = 2000.0  # picks a move beyond which chains are given up
-_LATEST = 20.0  # times the expected picks of a stretch, likewise
-_MOST_SAMPLES = 2_000_000
-_WATCHED = 1 << 18  # edges by which chains are held against each other, at least if there are
-_TRUST = 0.99  # for which errors of entropies are made larger if batches are few
-
-# ---- the count
-_POINTS = 28  # of the Gauss rule over logs
-_NEAR = 0.002  # weight of a rest below which the integrand is a polynomial, but for nothing
-_NEAR_POINTS = 2
-_SMOOTH = 0.05  # share by which it may fall there
-_FAR = 2000.0  # times the heaviest row and column, where log Z is a short series
-_SETTLING = 6  # samples thrown away at every point
-_LEAST = 4  # samples kept there, of every chain,
-_PILOT, _PILOT_SHARE = 256, 0.2  # and of a first look, at most
-_ROUNDING = 1e-9  # of the rule and the series, a user
-_NOMINAL = 0.97
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,14 +54,14 @@ class SpareChains:
         self._chain = _native.SpareChain(block)
         self._shared = Shared(_native.SpareChain, block, value=self._chain)
         start = np.asarray(_native.find_structure(block).behaviour_of_user, dtype=np.int32)
-        self._ends: list[Ints] = [start] * SPARE_CHAINS
+        self._ends: list[Ints] = [start] * SPARE.chains
         self._runs = 1
 
     @cached_property
     def picks(self) -> float:
         """Picks a move, on average."""
         picks, moves, start = 0, 0, self._ends[0]
-        while picks < _PACED * self.block.n_users:
+        while picks < SPARE.paced * self.block.n_users:
             number = self.block.n_users if moves else max(self.block.n_users // 16, 1)
             pace = self._chain.run(
                 start,
@@ -94,7 +70,7 @@ class SpareChains:
                 samples=1,
                 moves=number,
                 cancel=self._effort.stop.byte,
-                most_picks=int(_SLOWEST * number),
+                most_picks=int(SPARE.slowest * number),
             )
             if not pace.samples:
                 self._effort.stop.check()
@@ -122,29 +98,27 @@ class SpareChains:
     # ---- probabilities
 
     def edge_means(self, seconds: float, half_width: float) -> EdgeMeans | None:
-        """Probabilities to so much, or as close as the predicted seconds bring them; None if those
-        are too few.
-        """
+        """Probabilities as close as the predicted seconds bring them; None if those are too few."""
         sample = self.sample_seconds
-        warming = _WARMING * SPARE_CHAINS * self._moves_seconds
-        affordable = (seconds - warming) / (SPARE_CHAINS * sample)
-        if affordable < _FIRST * _ROUNDS:
+        warming = SPARE.warming * SPARE.chains * self._moves_seconds
+        affordable = (seconds - warming) / (SPARE.chains * sample)
+        if affordable < SPARE.first * SPARE.rounds:
             return None
-        self._warm(_WARMING)
+        self._warm(SPARE.warming)
         batches = _Batches(self.block)
-        for _ in range(_ROUNDS):
-            batches.add(self._stretches(_FIRST, edges=True), _FIRST)
+        for _ in range(SPARE.rounds):
+            batches.add(self._stretches(SPARE.first, edges=True), SPARE.first)
             batches.learn_slopes()
-        done = _FIRST * _ROUNDS
+        done = SPARE.first * SPARE.rounds
         wanted = done * (2.0 * float(batches.means().errors.max()) / half_width) ** 2
-        while done < min(wanted, affordable, _MOST_SAMPLES):
+        while done < min(wanted, affordable, SPARE.most_samples):
             # What was learned is used at most three times over: errors of few batches are rough.
-            goal = int(min(1.2 * wanted, affordable, 4 * done, _MOST_SAMPLES))
+            goal = int(min(1.2 * wanted, affordable, 4 * done, SPARE.most_samples))
             each = self._batch(goal - done)
-            if goal - done < min(each, _BATCH):
+            if goal - done < min(each, SPARE.batch):
                 break
             number = max(1, (goal - done) // each)
-            if batches.number == _ROUNDS * SPARE_CHAINS and goal > 10 * done:
+            if batches.number == SPARE.rounds * SPARE.chains and goal > 10 * done:
                 batches, done = batches.begun_again(), 0  # the first were for a look
             for _ in range(number):
                 batches.add(self._stretches(each, edges=True), each)
@@ -157,16 +131,16 @@ class SpareChains:
         """So many of every chain, each ``apart`` samples after the one before: chains by samples
         by users; None if those are too many.
         """
-        if (_WARMING + each * apart) * SPARE_CHAINS * self.sample_seconds > seconds:
+        if (SPARE.warming + each * apart) * SPARE.chains * self.sample_seconds > seconds:
             return None
-        self._warm(_WARMING)
+        self._warm(SPARE.warming)
         runs = self._stretches(each, moves=self.moves * apart, matchings=True)
         return np.stack([run.matchings for run in runs])
 
     def _batch(self, samples: int) -> int:
         """Samples of a batch: of a chunk's length, and not fewer than tell something."""
-        most = max(samples // (2 * _ROUNDS), _BATCH)
-        return int(np.clip(CHUNK_SECONDS / self.sample_seconds, _BATCH, most))
+        most = max(samples // (2 * SPARE.rounds), SPARE.batch)
+        return int(np.clip(CHUNK_SECONDS / self.sample_seconds, SPARE.batch, most))
 
     def _warm(self, samples: int) -> None:
         for _ in self._stretches(samples):
@@ -184,26 +158,26 @@ class SpareChains:
     ) -> Iterator[_native.SpareSamples]:
         """Every chain goes on; sums of one are done with before the next comes, for memory."""
         apart = self.moves if moves is None else moves
-        most_picks = int(_LATEST * self.picks * apart * samples) + 2**16
+        most_picks = int(SPARE.latest * self.picks * apart * samples) + 2**16
         calls = [
             partial(
                 _stretch,
                 self._shared,
                 self._ends[k],
                 self._seed,
-                self._runs * SPARE_CHAINS + k + 2**40,
+                self._runs * SPARE.chains + k + 2**40,
                 samples,
                 apart,
                 rest,
                 (edges, resting, matchings),
                 most_picks,
             )
-            for k in range(SPARE_CHAINS)
+            for k in range(SPARE.chains)
         ]
         recorded = edges or resting or matchings
         each = (self.sample_seconds if recorded else self._moves_seconds) * samples
         each *= apart / self.moves
-        self._effort.expect(each * SPARE_CHAINS)
+        self._effort.expect(each * SPARE.chains)
         ends = []
         for values in self._effort.chunks(calls, each=each, number=len(calls)):
             run = _native.SpareSamples(*values)
@@ -219,22 +193,22 @@ class SpareChains:
     def log_count(self, seconds: float, half_width: float) -> tuple[float, float, float] | None:
         """Log of the sum over matchings of their weights, and its interval; None if too dear."""
         rule = _Rule.of(self.block)
-        each = seconds / (len(rule.rests) * SPARE_CHAINS * self._resting_seconds) - _SETTLING
-        if each < _LEAST:
+        each = seconds / (len(rule.rests) * SPARE.chains * self._resting_seconds) - SPARE.settling
+        if each < SPARE.least:
             return None
-        pilot = int(np.clip(_PILOT_SHARE * each, _LEAST, _PILOT))
+        pilot = int(np.clip(SPARE.pilot_share * each, SPARE.least, SPARE.pilot))
         integrals = self._integrals(rule, pilot)
         if integrals is None:
             return None
-        quantile = t_quantile(_NOMINAL, SPARE_CHAINS - 1) / math.sqrt(SPARE_CHAINS)
+        quantile = student(SPARE.chains - 1, NOMINAL) / math.sqrt(SPARE.chains)
         half = quantile * float(integrals.std(ddof=1))
-        more = int(min(2.0 * pilot * (half / half_width) ** 2, each - pilot - _SETTLING))
+        more = int(min(2.0 * pilot * (half / half_width) ** 2, each - pilot - SPARE.settling))
         if half > half_width and more > 2 * pilot:
             longer = self._integrals(rule, more)
             integrals = integrals if longer is None else longer
             half = quantile * float(integrals.std(ddof=1))
         value = rule.far - float(integrals.mean())
-        half += _ROUNDING * self.block.n_users
+        half += SPARE.rounding * self.block.n_users
         return value, value - half, value + half
 
     @property
@@ -245,28 +219,26 @@ class SpareChains:
     def _integrals(self, rule: _Rule, each: int) -> Floats | None:
         """Of every chain, the integral; None if it is not smooth where nearly nobody rests."""
         before = self._ends
-        totals = np.zeros(SPARE_CHAINS)
+        totals = np.zeros(SPARE.chains)
         near: list[Floats] = []
         moves = self.block.n_users
         for rest, weight in zip(rule.rests, rule.weights, strict=True):
-            for _ in self._stretches(_SETTLING, rest=rest, moves=moves):
+            for _ in self._stretches(SPARE.settling, rest=rest, moves=moves):
                 pass
             runs = self._stretches(each, rest=rest, moves=moves, resting=True)
             means = np.array([float(run.resting.mean()) for run in runs])
             totals += weight * means
-            if rest < _NEAR:
+            if rest < SPARE.near:
                 near.append(means)
         self._ends = before  # users who rest have no place in other chains
         rise = near[-1] - near[0]
-        least = float(rise.mean()) - 3.0 * float(rise.std(ddof=1)) / math.sqrt(SPARE_CHAINS)
-        return totals if least <= _SMOOTH * float(near[0].mean()) else None
+        least = float(rise.mean()) - 3.0 * float(rise.std(ddof=1)) / math.sqrt(SPARE.chains)
+        return totals if least <= SPARE.smooth * float(near[0].mean()) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rule:
-    """Weights of a rest, from large to small, at which the integrand is wanted, and what each is to
-    be multiplied with; and log Z where the integral ends.
-    """
+    """Points of the integral (weights of a rest), their factors, and log Z where it ends."""
 
     rests: list[float]
     weights: list[float]
@@ -282,14 +254,14 @@ class _Rule:
             scale = float(np.log(largest).sum())
         rows = np.add.reduceat(weights, block.indptr[:-1])
         columns = np.bincount(block.indices, weights, block.n_behaviours)
-        end = _FAR * float(rows.max() + columns.max())
-        nodes, shares = np.polynomial.legendre.leggauss(_POINTS)
-        half = math.log(end / _NEAR) / 2
-        far = np.exp(math.log(_NEAR) + half * (nodes + 1.0))
-        near_nodes, near_shares = np.polynomial.legendre.leggauss(_NEAR_POINTS)
-        near = _NEAR / 2 * (near_nodes + 1.0)
+        end = SPARE.far * float(rows.max() + columns.max())
+        nodes, shares = np.polynomial.legendre.leggauss(SPARE.points)
+        half = math.log(end / SPARE.near) / 2
+        far = np.exp(math.log(SPARE.near) + half * (nodes + 1.0))
+        near_nodes, near_shares = np.polynomial.legendre.leggauss(SPARE.near_points)
+        near = SPARE.near / 2 * (near_nodes + 1.0)
         rests = np.concatenate((near, far))[::-1]
-        factors = np.concatenate((_NEAR / 2 * near_shares, half * shares * far))[::-1]
+        factors = np.concatenate((SPARE.near / 2 * near_shares, half * shares * far))[::-1]
         pairs = float(np.sum(rows**2) + np.sum(columns**2) - np.sum(weights**2))
         series = float(weights.sum()) / end - pairs / (2.0 * end**2)
         log = block.n_users * math.log(end) + series + scale
@@ -320,8 +292,8 @@ class _Batches:
         self.number = self.samples = 0
         self._sum, self._square = np.zeros(block.n_edges), np.zeros(block.n_edges)
         # Chains are held against each other by some of the edges: all are more than memory is for.
-        self._some = slice(None, None, max(block.n_edges // _WATCHED, 1))
-        self._chains = np.zeros((SPARE_CHAINS, len(self._sum[self._some])))
+        self._some = slice(None, None, max(block.n_edges // SPARE.watched, 1))
+        self._chains = np.zeros((SPARE.chains, len(self._sum[self._some])))
         self._slopes = slopes
         self._stage: tuple[Floats, Floats, int, int] | None = None
         self._spread, self._freedom = np.zeros(block.n_users), 0
@@ -373,14 +345,14 @@ class _Batches:
         errors = np.sqrt(own * wider + (1.0 / self.samples) ** 2)
         # Few batches tell an error roughly, so that more of them are needed for the same trust.
         freedom = max(self._freedom, 1)
-        student = t_quantile(_TRUST, freedom) / t_quantile(_TRUST, 1e9)
-        of_entropies = student * np.sqrt(wider * self._spread / (freedom * self.samples))
+        factor = student(freedom, SPARE.trust) / student(1e9, SPARE.trust)
+        of_entropies = factor * np.sqrt(wider * self._spread / (freedom * self.samples))
         return EdgeMeans(means, errors, of_entropies, self.samples, ratio)
 
     def _ratio(self, means: Floats, own: Floats) -> float:
-        each = self.samples / SPARE_CHAINS
+        each = self.samples / SPARE.chains
         between = float(((self._chains / each - means) ** 2).sum())
-        between /= (SPARE_CHAINS - 1) * SPARE_CHAINS
+        between /= (SPARE.chains - 1) * SPARE.chains
         total = float(own.sum())
         return between / total if total > 0.0 else 1.0
 

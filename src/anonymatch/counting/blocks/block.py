@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 
 Indices = npt.NDArray[np.int32]
-
-EVEN = 70.0  # |log2| of a weight up to which products of twelve stay within doubles
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -54,7 +52,7 @@ class Block:
         """Whether weights over doubles lie close enough together to be multiplied freely."""
         if self.weights is None or self.weights.dtype == object:
             return True
-        return bool((np.abs(np.log2(self.weights)) <= EVEN).all())
+        return bool((np.abs(np.log2(self.weights)) <= LIMITS.even).all())
 
     def transposed(self) -> Block:
         """The same block with users and behaviours exchanged (square blocks only)."""
@@ -74,9 +72,6 @@ class Block:
         return matrix
 
 
-_LARGEST = 20_000_000  # edges
-
-
 def padded_edges(block: Block) -> int:
     """Edges of the square block that :func:`squared` would make."""
     return block.n_edges + (block.n_behaviours - block.n_users) * block.n_behaviours
@@ -89,7 +84,7 @@ def squared(block: Block) -> tuple[Block, float] | None:
     that would make too many edges. The users and edges of ``block`` come first.
     """
     spare = block.n_behaviours - block.n_users
-    if padded_edges(block) > _LARGEST:
+    if padded_edges(block) > LIMITS.padded_edges:
         return None
     if spare == 0:
         return block, 0.0

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.blocks.block import EVEN, Block
+from anonymatch.base.arrays import Ints, offsets
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.graph import BlockTable, Graph, block_table
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ class Reduced:
         if self.weights is not None and self.weights.dtype == np.float64:
             sizes = np.diff(self.table.edge_offsets)
             kinds = np.repeat(self.table.class_of_block, sizes)
-            even[kinds[np.abs(np.log2(self.weights)) > EVEN]] = False
+            even[kinds[np.abs(np.log2(self.weights)) > LIMITS.even]] = False
         return even
 
     def kind(self, number: int) -> BlockClass:
@@ -102,9 +102,9 @@ class Reduced:
         return SmallClasses(
             numbers,
             self.copies[numbers],
-            _offsets(users),
+            offsets(users),
             np.diff(table.behaviour_offsets)[first].astype(np.int64),
-            _offsets(degrees),
+            offsets(degrees),
             table.local_indices[edges],
             None if self.weights is None else self.weights[edges],
             np.zeros(len(numbers)) if self.weights is None else self.scales[numbers],
@@ -143,10 +143,6 @@ def concatenated_ranges(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> 
     ends = np.cumsum(lengths, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
-
-
-def _offsets(lengths: npt.NDArray[Any]) -> Ints:
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
 
 def _whole_weights(graph: Graph, table: BlockTable) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -188,13 +184,13 @@ def _scaled_weights(graph: Graph, table: BlockTable) -> tuple[npt.NDArray[Any], 
     logs = np.log2(weights)
     by_row = np.zeros(graph.n_users)
     by_column = np.zeros(n_columns)
-    for _ in range(_SWEEPS):
+    for _ in range(LIMITS.scaling_sweeps):
         by_row = -log2_sums(logs + by_column[columns], rows, graph.n_users)
         by_column = np.where(used, -log2_sums(logs + by_row[rows], columns, n_columns), 0.0)
     by_row, by_column = np.round(by_row), np.round(by_column)
     shifts = by_row[rows] + by_column[columns]
     fits = np.ones(table.n_blocks, dtype=bool)
-    fits[block_of_edge[np.abs(logs + shifts) > _RANGE]] = False
+    fits[block_of_edge[np.abs(logs + shifts) > LIMITS.scaled_log2]] = False
     scaled = np.where(
         fits[block_of_edge], np.ldexp(weights, np.clip(shifts, -1100, 1100).astype(int)), weights
     )
@@ -202,10 +198,6 @@ def _scaled_weights(graph: Graph, table: BlockTable) -> tuple[npt.NDArray[Any], 
     taken += np.bincount(block_of_column, by_column, table.n_blocks)
     divided = np.where(fits, -math.log(2.0) * taken, 0.0)
     return scaled, divided[table.class_first]
-
-
-_SWEEPS = 8
-_RANGE = 1000.0  # largest |log2| of a scaled weight
 
 
 def log2_sums(logs: npt.NDArray[np.float64], labels: Ints, n: int) -> npt.NDArray[np.float64]:

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.results import log_of
 from anonymatch.running import Budget, Execution
 
 T = TypeVar("T")
-Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
 Probabilities = tuple[Floats, float]
 

@@ -224,6 +224,96 @@ class Tuning:
     bethe_proof: float = 3e-7  # of what is proven from one matrix, but for the search
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Numbers from proofs, kernels and doubles: nothing of this is measured."""
+
+    # ---- blocks
+    even: float = 70.0  # |log2| of a weight up to which products of twelve stay within doubles
+    padded_edges: int = 20_000_000  # up to which spare behaviours get users of their own
+    scaling_sweeps: int = 8
+    scaled_log2: float = 1000.0  # largest |log2| of a scaled weight
+
+    # ---- rook polynomials (exact/rook, exact/near_complete)
+    rook_widest: int = 24  # live columns at most: 2^24 polynomials are beyond any use
+    rook_starts: int = 6  # greedy orders tried
+    rook_overhead: int = 100  # words that could be added in the time of looking up one state
+    rook_cheap: float = (
+        1e5  # operations, below which a search for an order costs more than it saves
+    )
+    rook_repack: int = 64  # rows, after which coefficients get room to grow
+    rook_operations: float = 4e9  # on words, some seconds
+    rook_compared: int = 64  # edges; larger components are compared only label by label
+
+    # ---- classes of twins (exact/classes, exact/class_sums)
+    most_classes: int = 256  # of items, and of choosers for which an order is searched
+    class_orders: int = 8  # that are searched, from as many classes
+    class_states: int = 1 << 62
+    class_least: float = 2.0**-500  # of values beside the largest
+    class_farthest: int = 400  # exponents of weights
+    sums_inner: int = 96  # how the kernel fills the points of its inner variables
+    sums_step: int = 32
+    sums_unit: float = 150.0  # products that a unit takes besides
+    sums_lcm: int = 1 << 34  # of orders: beyond, too few primes have roots of all
+    sums_bits: int = 10_000
+    sums_points: int = 1 << 62
+    sums_iterations: int = 50  # of the search for a bound, which any x > 0 gives
+    sums_least: float = 2.0**-100
+
+    # ---- closed forms, contraction, weights of rank one
+    product_length: int = 512  # factors of at least 1/2 whose product cannot underflow
+    edge_slice: int = 1 << 15  # edges a time, so that what is gathered for them stays in the cache
+    contraction_degree: int = 4
+    contraction_smallest: float = 2.0**-900  # floats to keep away from where digits are lost
+    contraction_largest: float = 2.0**900
+    # a step; exp(-700) is itself off by some 700 ulps when its argument was rounded
+    rank_one_ulps: int = 1024
+    rounding: float = 2.0**-53
+
+    # ---- sums over signs and sets
+    glynn_close: float = 1e-8  # proven error up to which doubles do for posteriors of exact blocks
+    glynn_hopeless: float = 4.0  # times that, predicted, from which doubles are not tried
+    glynn_of_edges: float = 3.0  # errors of minors that make that of the likeliest edges
+    glynn_row: int = 2**31  # row sums that the kernel takes
+    ryser_descents: int = 300
+    ryser_moves: int = 2000
+    ryser_seed: int = 1
+
+    # ---- weights of low rank
+    low_ranks: tuple[int, ...] = (2, 3)
+    low_rank_digits: int = 62  # bits of the factors that weights in doubles are taken apart into
+    low_rank_close: float = 1e-8  # relative error up to which doubles do for the minors
+    double_bits: int = 900  # of an integer that is well within doubles
+    largest_double: int = 1023  # bits
+    band_rounds: int = 8  # of sorting either side by the ends of its neighbours
+
+    # ---- bounds
+    bounds_scaling: float = 0.3  # of the seconds; the rest is for belief propagation
+    heaviest_pairs: int = 4_000_000  # up to which a heaviest matching is searched; else any will do
+    sweeps: int = 300
+    edge_sweeps: float = 1e9  # work that bounds may take: edges times sweeps
+    least_edge_sweeps: float = 1e7  # whatever the budget: a lower bound hangs on them
+    more_sweeps: int = 5000
+    more_edge_sweeps: float = 1e8
+    wide: float = 1e8  # ratio of two weights of a user from which scaling begins in logs
+    # How much of a matrix that knows no weights is then mixed in, so that the shares of light edges
+    # stay far above rounding; the least that works loosens a bound the least.
+    even_parts: tuple[float, ...] = (1e-9, 1e-6, 1e-3, 0.1, 1.0)
+    log_edge_sweeps: float = 5e7  # work of the sweeps in logs: edges times sweeps
+    cooling: float = 2.0
+    not_quite_0: float = -600.0  # log of a share that divides without overflow
+    edge_passes: float = 2e8  # work of the search for prices: edges times passes
+    bethe_balancing: int = 300  # sweeps
+    many_edges: int = 100_000  # from which on the first shares that prove something are enough
+    settled: float = 1e-9  # change of prices, relative to the slopes, not worth further passes
+    # How much of an even matrix is mixed in, so that no share drowns in the rounding of the sums.
+    bethe_even_parts: tuple[float, ...] = (0.0, 1e-9, 1e-6, 1e-3)
+    few_even_parts: tuple[float, ...] = (1e-6, 1e-3)  # where time is short
+    share_rounding: float = 2.0**-50  # of a sum of shares, a vertex
+
+
+LIMITS = Limits()
+
 TUNING = Tuning()
 
 _CURRENT: ContextVar[Tuning] = ContextVar("tuning", default=TUNING)

@@ -18,17 +18,15 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.base.arguments import wholes
+from anonymatch.base.arrays import Floats
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.sinkhorn import Floats, Ints, Pieces, Square, lower_of_shares, sums
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
+from anonymatch.counting.bounds.sinkhorn import Ints, Pieces, Square, lower_of_shares, sums
+from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph, check_graph, structure
 from anonymatch.running import current_token
-
-_LN2 = math.log(2.0)
-_SCALING = 0.3  # of the seconds; the rest is for belief propagation
-_HEAVIEST_PAIRS = 4_000_000  # up to which a heaviest matching is searched; beyond, any will do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -61,11 +59,11 @@ class Bounds(Summarised):
         object.__setattr__(self, "all", MappingProxyType(dict(self.all)))
 
     def __str__(self) -> str:
-        low, high = (f"2^{log / _LN2:.6g}" for log in (self.lower, self.upper))
+        low, high = (f"2^{log / LN2:.6g}" for log in (self.lower, self.upper))
         return f"between {low} and {high} matchings"
 
     def _figures(self) -> Figures:
-        return [(name, f"{log / _LN2:.6g} bits", "") for name, log in self.all.items()]
+        return [(name, f"{log / LN2:.6g} bits", "") for name, log in self.all.items()]
 
     def __reduce__(self) -> tuple[Callable[..., Bounds], tuple[float, float, float, object]]:
         """Pickled with a dict of all bounds: a read-only view of one cannot travel."""
@@ -98,14 +96,6 @@ def bregman(degrees: npt.ArrayLike) -> float:
 
 def bounds(graph: Graph) -> Bounds:
     """Every proven bound on the count of ``graph``, in natural logs.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Bounds
 
     Examples
     --------
@@ -156,7 +146,7 @@ def block_bits(block: Block) -> float:
     """A number b such that the block's count, and every edge's minor, is below 2^b."""
     if block.weights is None:
         log = float(_bregman_of_blocks(Pieces.of_block(block))[0])
-        return log / _LN2 * (1 + 1e-12) + 1e-6
+        return log / LN2 * (1 + 1e-12) + 1e-6
     rows = np.add.reduceat(block.weights, block.indptr[:-1])
     best = sum(math.log2(value) for value in rows)
     if not block.optional:
@@ -180,12 +170,12 @@ def _by_name(pieces: Pieces, seconds: float = math.inf) -> dict[str, Floats]:
     from anonymatch.counting.bounds.bregman import bethe_bounds
     from anonymatch.counting.bounds.sinkhorn import scaled_bounds
 
-    lower, upper = scaled_bounds(pieces, _SCALING * seconds)
+    lower, upper = scaled_bounds(pieces, LIMITS.bounds_scaling * seconds)
     values = {
         "lower: doubly stochastic scaling (Gurvits)": lower,
         "upper: doubly stochastic scaling": upper,
     }
-    bethe = bethe_bounds(pieces, (1.0 - _SCALING) * seconds)
+    bethe = bethe_bounds(pieces, (1.0 - LIMITS.bounds_scaling) * seconds)
     if bethe is not None:
         values["lower: Bethe"] = bethe.lower
         values["upper: Bethe with 2^(n/2)"] = bethe.upper
@@ -267,7 +257,7 @@ def _sums_of_weights(pieces: Pieces, log_weights: Floats) -> Floats:
 def _one_matching(pieces: Pieces, log_weights: Floats) -> Floats:
     """The weight of a heavy matching of each block: there is one, so the bound is never -inf."""
     shape = len(pieces.user_blocks), len(pieces.behaviour_blocks)
-    dense = shape[0] * shape[1] <= _HEAVIEST_PAIRS
+    dense = shape[0] * shape[1] <= LIMITS.heaviest_pairs
     taken = _heaviest(pieces, log_weights, shape) if dense else _any_matching(pieces, shape)
     logs = log_weights[taken[pieces.rows] == pieces.columns]  # one a user, in order
     slack = 2.0**-50 * sums(pieces.user_blocks, 1.0 + np.abs(logs), pieces.n_blocks)
@@ -304,16 +294,6 @@ def _extremes(values: Ints, labels: Ints, n: int) -> tuple[Ints, Ints]:
     return low, high
 
 
-_PADDED_EDGES = 20_000_000  # edges up to which spare behaviours get users of their own
-_EDGE_SWEEPS = 1e9  # work of belief propagation: edges times sweeps
-_EDGE_PASSES = 2e8  # work of the search for prices: edges times passes
-_BALANCING = 300  # sweeps
-_MANY_EDGES = 100_000  # from which on the first shares that prove something are enough
-_SETTLED = 1e-9  # change of prices, relative to the slopes, that further passes are not worth
-# How much of an even matrix is mixed in, so that no share drowns in the rounding of the sums.
-_EVEN_PARTS = (0.0, 1e-9, 1e-6, 1e-3)
-_FEW_EVEN_PARTS = (1e-6, 1e-3)  # where time is short
-_ROUNDING = 2.0**-50  # of a sum of shares, a vertex
 _SHARES = {1.0: 0.6, 0.5: 0.4}  # of the seconds, by kappa
 
 
@@ -343,25 +323,29 @@ class _Steps:
         ``apart``: edges once equal users are told apart.
         """
         edges, weighted = square.n_edges, square.log_weights is not None
-        sweeps = int(np.clip(_EDGE_SWEEPS / apart, 30, 1000))
-        passes = int(np.clip(_EDGE_PASSES / edges, 5, 200))
-        thorough = edges <= _MANY_EDGES
+        sweeps = int(np.clip(LIMITS.edge_sweeps / apart, 30, 1000))
+        passes = int(np.clip(LIMITS.edge_passes / edges, 5, 200))
+        thorough = edges <= LIMITS.many_edges
         start = apart * (tuning().bethe_start + weighted * tuning().bethe_weights)
         sweep = tuning().bethe_sweep if kappa == 1.0 else tuning().bethe_sweep_half
         going_on = apart * sweep * sweeps
-        a_matrix = edges * (tuning().balance_sweep * _BALANCING + tuning().bethe_pass * passes)
+        a_matrix = edges * (
+            tuning().balance_sweep * LIMITS.bethe_balancing + tuning().bethe_pass * passes
+        )
 
         def part(matrices: int) -> float:
             left = seconds - start - matrices * edges * tuning().bethe_proof
             return left / (going_on + matrices * a_matrix)
 
-        if part(len(_EVEN_PARTS) if thorough or weighted else 1) >= 1.0:
-            return cls(sweeps, _BALANCING, passes, _EVEN_PARTS, thorough)
-        share = min(part(len(_FEW_EVEN_PARTS) if weighted else 1), 1.0)
+        if part(len(LIMITS.bethe_even_parts) if thorough or weighted else 1) >= 1.0:
+            return cls(sweeps, LIMITS.bethe_balancing, passes, LIMITS.bethe_even_parts, thorough)
+        share = min(part(len(LIMITS.few_even_parts) if weighted else 1), 1.0)
         if share * sweeps < 1.0:
             return None
-        balancing, passes = math.ceil(share * _BALANCING), math.ceil(share * passes)
-        return cls(math.ceil(share * sweeps), balancing, passes, _FEW_EVEN_PARTS, thorough=False)
+        balancing, passes = math.ceil(share * LIMITS.bethe_balancing), math.ceil(share * passes)
+        return cls(
+            math.ceil(share * sweeps), balancing, passes, LIMITS.few_even_parts, thorough=False
+        )
 
 
 def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | None:
@@ -383,7 +367,7 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
     square = Square.of(pieces)
     spare = pieces.spare
     apart = len(pieces.rows) + float(spare @ pieces.behaviours)
-    if not 0 < apart <= _PADDED_EDGES:
+    if not 0 < apart <= LIMITS.padded_edges:
         return None
     works = {k: _Steps.within(s * seconds, square, apart, k) for k, s in _SHARES.items()}
     if not any(works.values()):
@@ -403,14 +387,12 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
                 break
     padding = log_factorials(spare)
     alone = pieces.behaviours == 1  # one user with one behaviour: nothing is open
-    doubling = np.where(alone, 0.0, 0.5 * _LN2 * pieces.behaviours)
+    doubling = np.where(alone, 0.0, 0.5 * LN2 * pieces.behaviours)
     return BetheBounds(lower - padding, tops[0] + doubling - padding, tops[1] - padding)
 
 
 def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
-    """Bethe's probabilities on the edges of ``square``; equal users there are told apart for
-    them.
-    """
+    """Bethe's probabilities on the edges of ``square``, with equal users told apart."""
     copies = square.copies.astype(np.int64)
     degrees = np.diff(square.indptr)
     of_row = np.repeat(np.arange(len(copies)), copies)  # the row of each user told apart
@@ -455,7 +437,7 @@ def _tangent(pieces: Pieces, square: Square, shares: Floats, kappa: float, passe
     rest = 1.0 - share
     alone = (pieces.behaviours == 1)[edge_blocks]
     # The nearest matrix whose sums are right is no farther than this in any entry.
-    off = (_ROUNDING * (pieces.users + pieces.behaviours))[edge_blocks]
+    off = (LIMITS.share_rounding * (pieces.users + pieces.behaviours))[edge_blocks]
     good = (share > 4.0 * off) & (rest > 4.0 * off)
     proven = np.ones(blocks, dtype=bool)
     proven[edge_blocks[~good & ~alone]] = False
@@ -491,7 +473,7 @@ def _prices(square: Square, slopes: Floats, shares: Floats, passes: int) -> tupl
     weights = np.maximum(shares, 1e-12)
     row_sums = np.add.reduceat(weights, begins)
     column_sums = sums(columns, weights, square.n_columns)
-    settled = _SETTLED * float(np.abs(slopes).max(initial=0.0))
+    settled = LIMITS.settled * float(np.abs(slopes).max(initial=0.0))
     for _ in range(passes):
         by_row = np.add.reduceat(weights * (slopes - by_column[columns]), begins) / row_sums
         left = weights * (slopes - square.spread(by_row))

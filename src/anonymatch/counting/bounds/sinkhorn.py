@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import log2_sums
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
+from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph, Structure
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
@@ -95,21 +96,6 @@ class Pieces:
 _Number = TypeVar("_Number", np.float64, np.int64)
 
 
-_LN2 = math.log(2.0)
-_SWEEPS = 300
-_EDGE_SWEEPS = 1e9  # work that bounds may take: edges times sweeps
-_LEAST_EDGE_SWEEPS = 1e7  # whatever the budget: a lower bound hangs on them
-_MORE_SWEEPS = 5000
-_MORE_EDGE_SWEEPS = 1e8
-_WIDE = math.log(1e8)  # ratio of two weights of a user from which scaling begins in logs
-# How much of a matrix that knows no weights is then mixed in, so that the shares of light edges
-# stay far above rounding; the least that works loosens a bound the least.
-_EVEN_PARTS = (1e-9, 1e-6, 1e-3, 0.1, 1.0)
-_LOG_EDGE_SWEEPS = 5e7  # work of the sweeps in logs: edges times sweeps
-_COOLING = 2.0
-_NOT_QUITE_0 = -600.0  # log of a share that divides without overflow
-
-
 def scaled_bounds(pieces: Pieces, seconds: float = math.inf) -> tuple[Floats, Floats]:
     """Lower and upper bound on the log of the count of each block, from its Sinkhorn scaling.
 
@@ -139,7 +125,7 @@ def scaled_bounds(pieces: Pieces, seconds: float = math.inf) -> tuple[Floats, Fl
 
 def log_sums(logs: Floats, labels: Ints, n: int) -> Floats:
     """Log of the sum of exp(log) for each label, without overflow."""
-    sums_of_labels: Floats = _LN2 * log2_sums(logs / _LN2, labels, n)
+    sums_of_labels: Floats = LN2 * log2_sums(logs / LN2, labels, n)
     return sums_of_labels
 
 
@@ -199,7 +185,7 @@ class Square:
         if self.log_weights is not None:
             tops = np.maximum.reduceat(self.log_weights, self.indptr[:-1])
             logs = self.log_weights - self.spread(tops)
-            wide = logs.min(initial=0.0) < -_WIDE
+            wide = logs.min(initial=0.0) < -math.log(LIMITS.wide)
             start = start if wide else np.exp(logs)
         if not wide:
             for sweeps in self._sweeps(seconds):
@@ -213,17 +199,19 @@ class Square:
         close = np.exp(self.log_weights + self.spread(by_row) + by_column[self.columns])
         sweeps = self._sweeps(seconds / 2)[0]
         even, _ = self.balanced(start, sweeps)
-        for part in _EVEN_PARTS:
+        for part in LIMITS.even_parts:
             mixed = (1.0 - part) * close + part * np.maximum(even, 0.0)
             shares, factors = self.balanced(mixed, sweeps)
             yield shares, by_column + factors
 
     def _sweeps(self, seconds: float) -> list[int]:
         """Sweeps to begin with, and for graphs that they leave unbalanced, if there is room."""
-        most = max(seconds / tuning().balance_sweep, _LEAST_EDGE_SWEEPS)
-        first = int(np.clip(min(_EDGE_SWEEPS, most) / max(self.n_edges, 1), 20, _SWEEPS))
-        more = min(_MORE_EDGE_SWEEPS, most) / max(self.n_edges, 1)
-        more = int(np.clip(more, first, _MORE_SWEEPS))
+        most = max(seconds / tuning().balance_sweep, LIMITS.least_edge_sweeps)
+        first = int(
+            np.clip(min(LIMITS.edge_sweeps, most) / max(self.n_edges, 1), 20, LIMITS.sweeps)
+        )
+        more = min(LIMITS.more_edge_sweeps, most) / max(self.n_edges, 1)
+        more = int(np.clip(more, first, LIMITS.more_sweeps))
         return [first, more] if more > 2 * first else [first]
 
     def balanced(self, start: Floats, sweeps: int) -> tuple[Floats, Floats]:
@@ -249,7 +237,7 @@ class Square:
         if self.log_weights is not None:
             logs += self.log_weights
         logs -= self.spread(np.maximum.reduceat(logs, self.indptr[:-1]))
-        shares: Floats = np.exp(np.maximum(logs, _NOT_QUITE_0))
+        shares: Floats = np.exp(np.maximum(logs, LIMITS.not_quite_0))
         shares *= self.spread(self.copies / np.add.reduceat(shares, self.indptr[:-1]))
         shares /= sums(self.columns, shares, self.n_columns)[self.columns]
         missing = np.concatenate(
@@ -314,11 +302,11 @@ class Square:
         n_rows = len(self.copies)
         by_row, by_column = np.zeros(n_rows), np.zeros(self.n_columns)
         hottest = float(np.ptp(self.log_weights)) / 8.0
-        steps = 1 + max(0, math.ceil(math.log(max(hottest, 1.0), _COOLING)))
-        work = min(_LOG_EDGE_SWEEPS, seconds / tuning().balance_log_sweep)
+        steps = 1 + max(0, math.ceil(math.log(max(hottest, 1.0), LIMITS.cooling)))
+        work = min(LIMITS.log_edge_sweeps, seconds / tuning().balance_log_sweep)
         sweeps = int(np.clip(work / (steps * self.n_edges), 2, 40))
         for step in reversed(range(steps)):
-            heat = _COOLING**step
+            heat = LIMITS.cooling**step
             for _ in range(sweeps):
                 logs = (self.log_weights + by_column[self.columns]) / heat
                 by_row = heat * (np.log(self.copies) - log_sums(logs, self.rows, n_rows))

@@ -11,17 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise, zip_longest
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block, first_look, look_pays
-from anonymatch.counting.blocks.solution import Context, Floats, Option, Probabilities, Solution
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.solution import Context, Option, Probabilities, Solution
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.exact import frontier
+from anonymatch.counting.integers import LN2
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, check_work
 
 
@@ -93,7 +95,7 @@ def banded(
     block: Block,
     chunk: Sequence[Any] | None,
     *,
-    runs: Runs,
+    runs: BandOrdering | LongBand,
     memory: float,
     otherwise: Callable[[], Solution],
     rounded: bool = False,
@@ -139,9 +141,6 @@ def banded(
 Ints = npt.NDArray[np.int32]
 Ints64 = npt.NDArray[np.int64]
 
-_ROUNDS = 8
-_LN2 = math.log(2.0)
-
 
 class BandResult(NamedTuple):
     """What a run found: the count (whole, or a log), and probabilities by row of the band."""
@@ -183,19 +182,20 @@ class BandOrdering:
 
     def count(self) -> BandResult:
         """The exact count."""
-        job = self._run(_native.BandTask.count_words, None, tuning().band_digit, 0.0)
+        job = self.run(_native.BandTask.count_words, None, tuning().band_digit)
         words = job.count_words().astype("<u8")
         return BandResult(int.from_bytes(words.tobytes(), "little"), math.nan, None)
 
     def real(self) -> BandResult | None:
         """The log of the count over doubles; None where weights spread too far."""
-        job = self._run(_native.BandTask.count_real, self.weights, tuning().band_real, 0.0)
+        job = self.run(_native.BandTask.count_real, self.weights, tuning().band_real)
         return None if job.failed else BandResult(None, _log(job), None)
 
     def probabilities(self, memory: float) -> BandResult | None:
         """All probabilities, in the order of the block's edges, and the log of the count."""
         retained = layers_limit(self.retained, memory)
-        job = self._run(_native.BandTask.edges, self.weights, tuning().band_probabilities, retained)
+        each = tuning().band_probabilities
+        job = self.run(_native.BandTask.edges, self.weights, each, memory=retained)
         return None if job.failed else BandResult(None, _log(job), self.by_edge(job.posteriors()))
 
     def by_edge(self, by_row: Floats) -> Floats:
@@ -206,26 +206,14 @@ class BandOrdering:
         values[self.order] = by_row
         return values
 
-    def _run(
-        self, task: _native.BandTask, weights: Floats | None, each: float, memory: float
+    def run(
+        self, task: _native.BandTask, weights: Floats | None, each: float, **limits: Any
     ) -> _native.Band:
-        job = _native.band_job(self.starts, self.stops, weights, task, memory=memory)
-        run_to_the_end(job, each)
+        """Run a job whose unit of work takes so many seconds, unless the work is cancelled."""
+        job = _native.band_job(self.starts, self.stops, weights, task, **limits)
+        while not job.run(CHUNK_SECONDS / each):
+            check_work()
         return job
-
-
-class Runs(Protocol):
-    """How a band is run: in one, or in stretches."""
-
-    def count(self) -> BandResult: ...
-    def real(self) -> BandResult | None: ...
-    def probabilities(self, memory: float) -> BandResult | None: ...
-
-
-def run_to_the_end(job: _native.Band, each: float) -> None:
-    """Run a job whose unit of work takes so many seconds, unless the work shall end."""
-    while not job.run(CHUNK_SECONDS / each):
-        check_work()
 
 
 def layers_limit(least: float, memory: float) -> float:
@@ -293,7 +281,7 @@ def _positions_by_time(block: Block, users: Ints64) -> Ints64 | None:
     at = np.empty(block.n_users, np.int64)
     at[plan.order] = np.arange(block.n_users)
     degrees = np.diff(block.indptr)
-    for _ in range(_ROUNDS):
+    for _ in range(LIMITS.band_rounds):
         spans = _ends(block.indices, at[users], block.n_behaviours)
         behaviours = np.empty(block.n_behaviours, np.int64)
         behaviours[np.lexsort((spans[0], spans[0] + spans[1]))] = np.arange(block.n_behaviours)
@@ -315,7 +303,7 @@ def _ends(labels: npt.NDArray[Any], values: npt.NDArray[Any], n: int) -> tuple[I
 
 def _log(job: _native.Band) -> float:
     mantissa, exponent = job.count_real()
-    return math.log(mantissa) + exponent * _LN2 if mantissa else -math.inf
+    return math.log(mantissa) + exponent * LN2 if mantissa else -math.inf
 
 
 Words = npt.NDArray[np.uint64]
@@ -364,8 +352,12 @@ class _Passes(NamedTuple):
 
 
 class LongBand:
-    """A band whose stretches run as chunks of an effort; answers as :class:`BandOrdering` gives
-    them.
+    """A band whose stretches run as chunks; answers as :class:`BandOrdering` gives them.
+
+    A pass along the rows needs the layer before it, so two are under way at a time, one from each
+    end. Where they meet they give the count. If both go on, every border between two stretches has
+    the ways before and the ways after it, and the probabilities of each stretch need nothing but
+    these two layers.
     """
 
     def __init__(self, plan: BandOrdering, memory: float, effort: Execution) -> None:
@@ -561,7 +553,7 @@ def _between(stretches: list[_BandStretch]) -> _Passes:
 
 def _log_met(before: _Layer, after: _Layer) -> float:
     met = _native.meet_real(before.values, after.values)
-    return math.log(met) + (before.exponent + after.exponent) * _LN2 if met else -math.inf
+    return math.log(met) + (before.exponent + after.exponent) * LN2 if met else -math.inf
 
 
 # Chunks: the band is shared, the layers travel.
@@ -570,16 +562,8 @@ def _log_met(before: _Layer, after: _Layer) -> float:
 def _digits(
     plan: Shared[BandOrdering], back: bool, first: int, last: int, layer: Words
 ) -> tuple[Words, int]:
-    band, task = plan.get(), _native.BandTask
-    job = _native.band_job(
-        band.starts,
-        band.stops,
-        None,
-        task.back_words if back else task.forward_words,
-        rows=(first, last),
-        digits=layer,
-    )
-    run_to_the_end(job, tuning().band_digit)
+    task = _native.BandTask.back_words if back else _native.BandTask.forward_words
+    job = plan.get().run(task, None, tuning().band_digit, rows=(first, last), digits=layer)
     return job.digits(), 0
 
 
@@ -587,16 +571,9 @@ def _doubles(
     plan: Shared[BandOrdering], back: bool, first: int, last: int, layer: Floats
 ) -> tuple[Floats, int] | None:
     band, task = plan.get(), _native.BandTask
-    job = _native.band_job(
-        band.starts,
-        band.stops,
-        band.weights,
-        task.back_real if back else task.forward_real,
-        rows=(first, last),
-        before=None if back else layer,
-        after=layer if back else None,
-    )
-    run_to_the_end(job, tuning().band_real)
+    side = {"after" if back else "before": layer}
+    task_of_side = task.back_real if back else task.forward_real
+    job = band.run(task_of_side, band.weights, tuning().band_real, rows=(first, last), **side)
     return None if job.failed else job.layer()
 
 
@@ -608,16 +585,7 @@ def _probabilities(
     before: Floats,
     after: Floats,
 ) -> Floats | None:
-    band = plan.get()
-    job = _native.band_job(
-        band.starts,
-        band.stops,
-        band.weights,
-        _native.BandTask.edges,
-        memory=retained,
-        rows=(first, last),
-        before=before,
-        after=after,
-    )
-    run_to_the_end(job, tuning().band_real)
+    band, task, each = plan.get(), _native.BandTask.edges, tuning().band_real
+    layers = {"before": before, "after": after}
+    job = band.run(task, band.weights, each, memory=retained, rows=(first, last), **layers)
     return None if job.failed else job.posteriors()

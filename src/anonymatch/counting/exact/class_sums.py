@@ -24,7 +24,7 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.integers import is_prime
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from anonymatch.counting.exact.closed_form import Integers
 
 Values = npt.NDArray[Any]
-
-MOST_CLASSES = 256  # of items, and of choosers for which an order is searched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,7 +70,7 @@ def find_twins(block: Block) -> Twins | None:
     reached = np.bincount(block.indices, minlength=c)
     if not np.diff(block.indptr).all() or not reached.all():
         return None
-    if n > c or min(_at_least(block)) > MOST_CLASSES:
+    if n > c or min(_at_least(block)) > LIMITS.most_classes:
         return None
     user_class, user_sizes = _alike(block)
     behaviour_class, behaviour_sizes = _alike(block.transposed())
@@ -141,13 +139,7 @@ def _alike(block: Block) -> tuple[Integers, list[int]]:
     return classes, sizes
 
 
-_INNER, _STEP = 96, 32  # how the kernel fills the points of its inner variables
-_UNIT = 150.0  # products that a unit takes besides
-_LARGEST_LCM = 1 << 34  # of orders: beyond, too few primes have roots of all
 _BITS = math.log2(_native.CLASS_SUMS_LARGEST_PRIME) - 0.1  # of a prime, if few are taken
-_MOST_BITS = 10_000
-_MOST_POINTS = 1 << 62
-_ITERATIONS, _LEAST = 50, 2.0**-100  # of the search for a bound, which any x > 0 gives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -181,15 +173,15 @@ class ClassGrid:
         """Products of residues."""
         inner, outer, orders = 1, 1.0, self.orders[::-1]
         for order in orders:
-            if inner < _INNER:
+            if inner < LIMITS.sums_inner:
                 inner *= order
             else:
                 outer *= order
         falls = [a - b for a, b in pairwise([*self.sizes, 1 if edges else 0])]
         products = 1.0 + len(self.sizes) * (tuning().class_sums_minors if edges else 1)
         products += sum(f.bit_length() + f.bit_count() - 1 for f in falls if f)
-        points = -(-inner // _STEP) * _STEP
-        return outer * (points * products + _UNIT) * self.n_primes(edges=edges)
+        points = -(-inner // LIMITS.sums_step) * LIMITS.sums_step
+        return outer * (points * products + LIMITS.sums_unit) * self.n_primes(edges=edges)
 
     def seconds(self, *, edges: bool) -> float:
         """Predicted seconds of one core."""
@@ -324,11 +316,11 @@ def _grid(twins: Twins, turned: bool, most: float) -> ClassGrid | None:
     items = twins.behaviour_sizes
     if turned:
         weights, sizes, items = weights.T, items, sizes
-    if len(items) > MOST_CLASSES or len(sizes) > _native.CLASS_SUMS_MOST_ROWS:
+    if len(items) > LIMITS.most_classes or len(sizes) > _native.CLASS_SUMS_MOST_ROWS:
         return None
     orders = _orders(sorted(items, reverse=True))
     points = math.prod(orders)
-    if points >= _MOST_POINTS or points * len(sizes) > most:
+    if points >= LIMITS.sums_points or points * len(sizes) > most:
         return None
     unit = 0
     if not twins.block.exact:
@@ -338,7 +330,7 @@ def _grid(twins: Twins, turned: bool, most: float) -> ClassGrid | None:
     weights = weights[np.ix_(forms, variables)]
     sizes, items = [sizes[i] for i in forms], [items[j] for j in variables]
     bits = _bits(weights, sizes, items)
-    if bits > _MOST_BITS:
+    if bits > LIMITS.sums_bits:
         return None
     return ClassGrid(
         twins=twins,
@@ -357,7 +349,7 @@ def _grid(twins: Twins, turned: bool, most: float) -> ClassGrid | None:
 def _orders(items: list[int]) -> list[int]:
     """Orders above the sizes of all classes but the last, with a small common multiple."""
     orders = [size + 1 for size in items[:-1]]
-    if math.lcm(*orders) <= _LARGEST_LCM:
+    if math.lcm(*orders) <= LIMITS.sums_lcm:
         return orders
     return [_smooth(order) for order in orders]
 
@@ -386,11 +378,11 @@ def _bits(weights: Values, sizes: list[int], items: list[int]) -> float:
     u, b = np.array(sizes, dtype=np.float64), np.array(items, dtype=np.float64)
     x = np.ones(len(items))
     best = math.inf
-    for _ in range(_ITERATIONS):
+    for _ in range(LIMITS.sums_iterations):
         forms = scaled @ x
         best = min(best, float(u @ (np.log2(forms) + heaviest) - b @ np.log2(x)))
-        x = b / np.maximum((u / forms) @ scaled, _LEAST)
-        x = np.maximum(x / x.max(), _LEAST)
+        x = b / np.maximum((u / forms) @ scaled, LIMITS.sums_least)
+        x = np.maximum(x / x.max(), LIMITS.sums_least)
     return max(0.0, best) * (1 + 1e-9) + 1e-6
 
 

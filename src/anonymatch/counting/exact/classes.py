@@ -15,25 +15,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.exact import class_sums
-from anonymatch.counting.exact.class_sums import MOST_CLASSES, Twins, find_twins, whole_multiples
+from anonymatch.counting.exact.class_sums import Twins, find_twins, whole_multiples
 from anonymatch.running import check_work
 
-if TYPE_CHECKING:
-    from anonymatch.counting.exact.closed_form import Floats
-
 Values = npt.NDArray[Any]
-
-LIMIT = 2e7  # operations, some seconds
-_ORDERS = 8  # that are searched, from as many classes
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -198,12 +193,6 @@ def _real(value: Any, divisor: int, exponent: int) -> float:
     return math.ldexp(value / divisor, exponent)
 
 
-def by_classes(block: Block, *, limit: float = LIMIT) -> TwinCounts | None:
-    """Count by classes of twins, if there are any and it is predicted to stay within ``limit``."""
-    plan = plan_classes(block)
-    return None if plan is None or plan.operations > limit else plan.solve()
-
-
 def plan_classes(block: Block) -> ClassPlan | None:
     """The classes of twins and the predicted cost of counting by them; None without twins."""
     twins = find_twins(block)
@@ -235,14 +224,11 @@ def planning_seconds(block: Block) -> float:
 def _search_seconds(twins: Twins) -> float:
     sides = len(twins.user_sizes), len(twins.behaviour_sizes)
     edges = twins.block.n_edges / max(twins.block.n_users, 1)
-    pairs = sum(min(k, MOST_CLASSES) ** 2 for k in sides)
-    return tuning().classes_planning * _ORDERS * pairs * min(edges, *sides)
+    pairs = sum(min(k, LIMITS.most_classes) ** 2 for k in sides)
+    return tuning().classes_planning * LIMITS.class_orders * pairs * min(edges, *sides)
 
 
 Keys = npt.NDArray[np.int64]
-
-_STATES = 1 << 62
-_LEAST, _FARTHEST = 2.0**-500, 400  # of values beside the largest; exponents of weights
 
 
 class Phase(NamedTuple):
@@ -287,18 +273,18 @@ class ClassSweep:
     @classmethod
     def plan(cls, weights: Values, choosers: list[int], items: list[int]) -> ClassSweep | None:
         """The cheapest of some orders; None if a state does not fit into 62 bits."""
-        if len(items) > MOST_CLASSES:
+        if len(items) > LIMITS.most_classes:
             return None
         exhaustive = sum(choosers) == sum(items)
         reach = [tuple(np.flatnonzero(row).tolist()) for row in weights]
         takers = (weights != 0).T @ np.array(choosers)
         room = [min(size, int(most)) for size, most in zip(items, takers, strict=True)]
-        if any(math.prod(room[j] + 1 for j in row) >= _STATES for row in reach):
+        if any(math.prod(room[j] + 1 for j in row) >= LIMITS.class_states for row in reach):
             return None  # in every order, and none has to be looked for
         starts = sorted(range(len(reach)), key=lambda k: math.prod(room[j] + 1 for j in reach[k]))
         best: tuple[float, float, list[Phase]] | None = None
         orders = [sorted(range(len(reach)), key=reach.__getitem__)]
-        if len(reach) <= MOST_CLASSES:
+        if len(reach) <= LIMITS.most_classes:
             orders += [_greedy(reach, room, start) for start in starts[:8]]
         for order in orders:
             phases = _phases(reach, choosers, order)
@@ -385,14 +371,11 @@ class Swept:
 def run(sweep: ClassSweep, *, keep: bool) -> Swept:
     """Go through all layers, from nothing taken; without ``keep`` only two are there at a time.
 
-    Raises
-    ------
-    SpreadError
-        If floats spread so far that small ones would be lost.
+    Raises SpreadError if floats spread so far that small ones would be lost.
     """
     if not sweep.exact:
         exponents = np.frexp(sweep.weights[sweep.weights > 0])[1]
-        if np.abs(exponents).max() > _FARTHEST:
+        if np.abs(exponents).max() > LIMITS.class_farthest:
             raise SpreadError
     layers: list[Layer] = []
     ends: list[Keys] = []
@@ -495,7 +478,7 @@ def _scaled(values: Values) -> tuple[Values, int]:
         return values, 0
     shift = int(np.frexp(values.max())[1])
     scaled = np.ldexp(values, -shift)
-    if ((scaled < _LEAST) & (values > 0)).any():
+    if ((scaled < LIMITS.class_least) & (values > 0)).any():
         raise SpreadError
     return scaled, shift
 
@@ -549,7 +532,7 @@ def _predicted(
     """
     operations, peak, done, forgotten = 0.0, 0.0, 0, 0
     for phase in phases:
-        if math.prod(room[j] + 1 for j in phase.live) >= _STATES:
+        if math.prod(room[j] + 1 for j in phase.live) >= LIMITS.class_states:
             return None
         tally = np.ones(1)
         for j in phase.live:

@@ -8,16 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import product
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Exact = npt.NDArray[np.object_]
-
-LENGTH = 512  # factors of at least 1/2 whose product cannot underflow
-SLICE = 1 << 15  # edges a time, so that what is gathered for them stays in the cache
 
 
 def offer(block: Block, context: Context | None = None, best: float = 0.0) -> Option | None:
@@ -49,28 +47,17 @@ def option_by(
 
 
 class Formula(Protocol):
-    """The count of a block and what every edge of it contributes.
+    """The count of a block, its natural log, and the minor and probability of every edge.
 
-    Edges come in the order of the block. Nothing is cached: each call computes anew.
+    Edges come in the order of the block. Nothing is cached: each call computes again.
     """
 
     @property
-    def log(self) -> float:
-        """Natural logarithm of the count."""
-        ...
-
+    def log(self) -> float: ...
     @property
-    def total(self) -> Any:
-        """The count: a Python int for 0/1 and integer weights, else a float."""
-        ...
-
-    def minors(self) -> npt.NDArray[Any]:
-        """For every edge, the count of the block without its user and its behaviour."""
-        ...
-
-    def posteriors(self) -> Floats:
-        """For every edge, weight times minor over total."""
-        ...
+    def total(self) -> Any: ...
+    def minors(self) -> npt.NDArray[Any]: ...
+    def posteriors(self) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,7 +131,7 @@ class Nested:
         block = self._block()
         probabilities = np.empty(block.n_edges)
         runs, degrees = _Runs(self.choices), np.diff(block.indptr)
-        each = max(1, SLICE // int(degrees.max(initial=1)))
+        each = max(1, LIMITS.edge_slice // int(degrees.max(initial=1)))
         for user in range(0, len(degrees), each):
             part = slice(int(block.indptr[user]), int(block.indptr[min(user + each, len(degrees))]))
             ranks = np.repeat(self.rank[user : user + each], degrees[user : user + each])
@@ -158,8 +145,8 @@ class Nested:
         """
         probabilities = np.empty(len(users))
         runs, first, rank = _Runs(self.choices), self.first, self.rank
-        for begin in range(0, len(users), SLICE):
-            part = slice(begin, begin + SLICE)
+        for begin in range(0, len(users), LIMITS.edge_slice):
+            part = slice(begin, begin + LIMITS.edge_slice)
             probabilities[part] = runs.ratio(first[behaviours[part]], rank[users[part]])
         return probabilities
 
@@ -208,17 +195,17 @@ class Nested:
 class _Runs:
     """Products of 1 - 1/choices[k] over any run of k, from three factors each.
 
-    Runs are cut at multiples of ``LENGTH``; every factor is at least 1/2 (those with choices = 1
-    are counted apart), so that no product within a piece underflows, and a ratio of products
-    within one piece is safe.
+    Runs are cut into pieces; every factor is at least 1/2 (those with choices = 1 are counted
+    apart), so that no product within a piece underflows, and a ratio of products within one piece
+    is safe.
     """
 
     def __init__(self, choices: Integers) -> None:
         n = len(choices)
-        pieces = n // LENGTH + 1
-        wide = np.ones(pieces * LENGTH, dtype=np.longdouble)
+        pieces = n // LIMITS.product_length + 1
+        wide = np.ones(pieces * LIMITS.product_length, dtype=np.longdouble)
         wide[:n] = np.where(choices > 1, (choices - 1) / choices.astype(np.longdouble), 1)
-        factors = wide.reshape(pieces, LENGTH)
+        factors = wide.reshape(pieces, LIMITS.product_length)
         ahead = np.cumprod(factors, axis=1)
         behind = np.cumprod(factors[:, ::-1], axis=1)[:, ::-1]
         before = np.ones_like(ahead)
@@ -233,7 +220,7 @@ class _Runs:
 
     def ratio(self, begin: Integers, end: Integers) -> Floats:
         """Product over begin <= k < end, divided by choices[end]."""
-        left, right = begin // LENGTH, end // LENGTH
+        left, right = begin // LIMITS.product_length, end // LIMITS.product_length
         inside = self.before[end] / self.before[begin]
         if len(self.across) > 2:
             between = self.across[np.minimum(left + 1, right), right]

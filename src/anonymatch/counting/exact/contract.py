@@ -19,17 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.exact import frontier, glynn
-from anonymatch.counting.exact.closed_form import Floats
 from anonymatch.counting.integers import product
-
-DEGREE_LIMIT = 4
-SMALLEST, LARGEST = 2.0**-900, 2.0**900  # floats to keep away from where digits are lost
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -38,7 +35,7 @@ def offer(block: Block, context: Context, best: float) -> Option | None:
         return None
     bits = block_bits(block) if block.exact else 0.0
     options = []
-    for degree_limit in (DEGREE_LIMIT, block.n_users):
+    for degree_limit in (LIMITS.contraction_degree, block.n_users):
         small = contract(block, degree_limit=degree_limit)
         if small is None:
             return None
@@ -177,14 +174,11 @@ class Contracted:
         return np.array(probabilities[: self.n_edges])
 
 
-def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | None:
+def contract(block: Block, *, degree_limit: int = LIMITS.contraction_degree) -> Contracted | None:
     """Contract as long as it does not make the block denser; None if there is nothing to do.
 
-    Parameters
-    ----------
-    degree_limit : int
-        A contraction that makes a line of higher degree than this, and than both lines that it
-        merges, is left out.
+    A contraction that makes a line of higher degree than ``degree_limit``, and than both lines that
+    it merges, is left out.
     """
     degrees = np.diff(block.indptr), np.bincount(block.indices, minlength=block.n_behaviours)
     few = block.n_users < 2 or min(map(min, degrees)) > 2
@@ -296,7 +290,10 @@ class _Contraction:
         values, across = self.values, self.lines[1 - side]
         for line, weight in ((across[a], values[to_b]), (across[b], values[to_a])):
             entries = [values[entry] for entry in line.values()]
-            if min(entries) * weight < SMALLEST or max(entries) * weight > LARGEST:
+            if (
+                min(entries) * weight < LIMITS.contraction_smallest
+                or max(entries) * weight > LIMITS.contraction_largest
+            ):
                 return False
         return True
 

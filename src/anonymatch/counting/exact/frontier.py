@@ -16,25 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block, first_look
-from anonymatch.counting.blocks.solution import (
-    Context,
-    Floats,
-    Objects,
-    Option,
-    Probabilities,
-    Solution,
-)
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.bounds.bregman import block_bits
-from anonymatch.counting.integers import combine, primes, residues, words_for
+from anonymatch.counting.integers import LN2, combine, primes, residues, words_for
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared, check_work, current_token
 
 Values = TypeVar("Values", Floats, Objects)
-
-_LARGEST_DOUBLE = 1023  # bits
-_LN2 = math.log(2.0)
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -196,7 +187,7 @@ def solve(
 
     def real() -> tuple[float, float]:
         value = _real(ordering, ordering.block, edges=False, memory=memory, effort=effort)
-        return math.log(value.mantissa) + value.exponent * _LN2, _rounding(ordering)
+        return math.log(value.mantissa) + value.exponent * LN2, _rounding(ordering)
 
     return Solution(
         block,
@@ -208,7 +199,7 @@ def solve(
 def proven_bits(ordering: FrontierOrdering, effort: Execution) -> float:
     """A sharp bound on log2 of the count, from one run over doubles with its proven error."""
     block = ordering.block
-    if block.weights is not None and max(block.weights).bit_length() > _LARGEST_DOUBLE:
+    if block.weights is not None and max(block.weights).bit_length() > LIMITS.largest_double:
         effort.advance(ordering.seconds(1, edges=False))
         return math.inf
     weights = None if block.weights is None else block.weights.astype(np.float64)

@@ -15,24 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import (
     Context,
-    Floats,
     Objects,
     Option,
     Probabilities,
     Solution,
     shares,
 )
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
-
-_CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
-_HOPELESS = 4.0  # times that, predicted, from which doubles are not tried
-_OF_EDGES = 3.0  # errors of minors that make that of the likeliest edges
-_LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 
 def offer(block: Block, context: Context, best: float = math.inf) -> Option | None:
@@ -62,7 +57,7 @@ def _applies(block: Block, bits: float) -> bool:
         return True
     if block.weights is not None:
         heaviest = max(np.add.reduceat(block.weights, block.indptr[:-1]))
-        if heaviest >= _LARGEST_ROW:
+        if heaviest >= LIMITS.glynn_row:
             return False
     return bits + _padding_bits(block) + block.n_behaviours <= 192
 
@@ -100,8 +95,8 @@ def _attempts(block: Block) -> tuple[bool, bool]:
     wrong = float(np.max(_native.glynn_minors_errors(matrix, chunks)))
     sums = matrix.sum(axis=1)
     log = math.lgamma(n + 1) + float(np.log(sums / n).sum()) + (n - 1) * math.log(2.0)
-    error = _OF_EDGES * wrong / math.exp(min(log, 700.0))
-    return error <= _HOPELESS * _CLOSE, error > _CLOSE
+    error = LIMITS.glynn_of_edges * wrong / math.exp(min(log, 700.0))
+    return error <= LIMITS.glynn_hopeless * LIMITS.glynn_close, error > LIMITS.glynn_close
 
 
 def _keeps(matrix: _native.GlynnMatrix, block: Block, bits: float) -> bool:
@@ -144,7 +139,7 @@ def _solve(block: Block, *, bits: float, effort: Execution) -> Solution:
     def posteriors() -> Probabilities:
         if _attempts(block)[0]:
             probabilities, error = _probabilities(block, matrix.astype(np.float64), effort)
-            if error <= _CLOSE:
+            if error <= LIMITS.glynn_close:
                 return probabilities, error
         return shares(block, minors()), 2.0**-50
 

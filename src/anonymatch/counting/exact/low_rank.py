@@ -17,23 +17,13 @@ from itertools import product as tuples
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import (
-    Context,
-    Floats,
-    Objects,
-    Option,
-    Probabilities,
-    Solution,
-)
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
+from anonymatch.counting.integers import LN2
 from anonymatch.counting.results import log_of
 from anonymatch.running import Execution
-
-_RANKS = (2, 3)
-_DIGITS = 62  # bits of the factors that weights in doubles are taken apart into
-_CLOSE = 1e-8  # relative error up to which doubles do for the minors
-_LN2 = math.log(2.0)
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -124,13 +114,13 @@ def _pivots(matrix: Floats) -> tuple[list[int], list[int]] | None:
     rest = rest / rest.max(axis=0, keepdims=True)
     rows: list[int] = []
     columns: list[int] = []
-    for rank in range(1, max(_RANKS) + 1):
+    for rank in range(1, max(LIMITS.low_ranks) + 1):
         i, j = divmod(int(np.abs(rest).argmax()), len(rest))
         rows.append(i)
         columns.append(j)
         rest = rest - np.outer(rest[:, j], rest[i]) / rest[i, j]
         if float(np.abs(rest).max()) < tuning().low_rank_rest:
-            return (rows, columns) if rank in _RANKS else None
+            return (rows, columns) if rank in LIMITS.low_ranks else None
     return None
 
 
@@ -185,7 +175,7 @@ def _nearly(matrix: Floats, rows: list[int], columns: list[int]) -> _Factors | N
 def _whole(factors: Floats) -> tuple[Objects, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """Every row times a power of two, rounded; and these powers."""
     _, exponents = np.frexp(np.abs(factors).max(axis=1))
-    shifts = _DIGITS - exponents.astype(np.int64)
+    shifts = LIMITS.low_rank_digits - exponents.astype(np.int64)
     scaled = np.ldexp(factors, shifts[:, None].astype(np.int32))
     whole: Objects = np.array([[int(x) for x in row] for row in np.rint(scaled)], dtype=object)
     return whole, shifts
@@ -210,7 +200,7 @@ class _LowRank:
             )
 
         def real() -> tuple[float, float]:
-            log, moved = log_of(self._total), self._factors.shift * _LN2
+            log, moved = log_of(self._total), self._factors.shift * LN2
             rounding = 2.0**-51 * (abs(log) + abs(moved) + 1.0)
             return log - moved, rounding - n * math.log1p(-deviation)
 
@@ -254,8 +244,10 @@ class _LowRank:
         n, factors = block.n_users, self._factors
         # Weights as the factors have them, rows and columns scaled as in the minors.
         products = factors.users.dot(factors.behaviours.T)
-        huge = max(abs(value).bit_length() for value in products.flat) > _DOUBLE_BITS
-        if relative > _CLOSE or huge:  # too much cancels, or doubles end: exact products
+        huge = max(abs(value).bit_length() for value in products.flat) > LIMITS.double_bits
+        if (
+            relative > LIMITS.low_rank_close or huge
+        ):  # too much cancels, or doubles end: exact products
             exact = np.stack(users).dot(np.stack(behaviours).T) * products
             tops = [max(abs(value).bit_length() for value in row) for row in exact]
             through = np.array(
@@ -273,9 +265,6 @@ class _LowRank:
         seconds = self._factors.seconds(edges=True)
         self._effort.advance(seconds)
         return probabilities.reshape(-1), 2.1 * relative + (n + 8) * 2.0**-52
-
-
-_DOUBLE_BITS = 900  # of an integer that is well within doubles
 
 
 def _double(value: int, shift: int) -> float:

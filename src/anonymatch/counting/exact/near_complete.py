@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.exact.closed_form import Integers, option_by
 from anonymatch.counting.exact.rook import (
-    OVERHEAD,
-    WIDEST,
     Pattern,
     RookSweep,
     Thread,
@@ -40,10 +39,7 @@ from anonymatch.counting.exact.rook import (
 from anonymatch.counting.integers import divide, multiply, multiply_all, power
 
 if TYPE_CHECKING:
-    from anonymatch.counting.exact.closed_form import Exact, Floats, Integers
-
-LIMIT = 4e9  # predicted operations on words, some seconds
-COMPARED = 64  # edges; larger components are compared only label by label
+    from anonymatch.counting.exact.closed_form import Exact, Integers
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -93,7 +89,7 @@ class NearComplete:
         deletions: float = 0.0
         for kind in self.kinds:
             if kind.thread is not None:
-                deletions += (kind.thread.edges + 1) ** 2 / 8 * (OVERHEAD + words)
+                deletions += (kind.thread.edges + 1) ** 2 / 8 * (LIMITS.rook_overhead + words)
             else:
                 deletions += Side.of(kind.pattern).operations
         return deletions + (moments * n + longest * pairs) * words
@@ -144,19 +140,17 @@ class NearComplete:
         return chosen, values
 
 
-def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
+def near_complete(block: Block, *, limit: float = LIMITS.rook_operations) -> NearComplete | None:
     """Count a block without weights of which fewer edges are missing than present.
 
-    Parameters
-    ----------
-    limit : float
-        Operations on words that may be spent on the rook polynomials; None is returned, with
-        nothing spent but the search for an order, when they are predicted to need more.
+    None if the rook polynomials are predicted to need more than ``limit`` operations on words.
     """
     n, c = block.n_users, block.n_behaviours
     if block.weights is not None or n > c or 2 * block.n_edges < n * c:
         return None
-    if n * c - block.n_edges > WIDEST * c:  # some user and some behaviour lack more than WIDEST
+    if (
+        n * c - block.n_edges > LIMITS.rook_widest * c
+    ):  # some user and some behaviour lack more than LIMITS.rook_widest
         return None
     absent = np.ones((n, c), dtype=bool)
     absent[np.repeat(np.arange(n), np.diff(block.indptr)), block.indices] = False
@@ -232,7 +226,7 @@ def _components(
         for i, j in zip(row_list[start:end], column_list[start:end], strict=True):
             lists.setdefault(i, []).append(j)
         names = list(lists)
-        if end - start <= COMPARED:
+        if end - start <= LIMITS.rook_compared:
             pattern, row_label, column_label = canonical(list(lists.values()))
         else:
             column_label = {j: k for k, j in enumerate(sorted(set(column_list[start:end])))}
@@ -310,7 +304,7 @@ class Side:
         rows = self.sweep.pattern
         degree = sum(map(len, rows)) / len(rows)
         words = len(rows) ** 2 * math.log2(degree + 1) / 32
-        products: float = words**1.6 / ((OVERHEAD + words) * (degree + 1))
+        products: float = words**1.6 / ((LIMITS.rook_overhead + words) * (degree + 1))
         return 4 * (self.others + 1) * self.sweep.operations * (1 + products)
 
     def deletions(self, other: int | None) -> tuple[list[int], list[list[int]]]:

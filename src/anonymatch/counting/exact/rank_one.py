@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Objects, Option, Probabilities, Solution
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import product
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from anonymatch.counting.exact.closed_form import Floats, Integers
-
-ULPS = 1024  # a step; exp(-700) is itself off by some 700 ulps when its argument was rounded
-UNIT = 2.0**-53
+    from anonymatch.counting.exact.closed_form import Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,7 +83,7 @@ class RankOne:
         return Solution(weighted, real=real, posteriors=posteriors)
 
 
-def rank_one(block: Block, *, ulps: float = ULPS) -> RankOne | None:
+def rank_one(block: Block, *, ulps: float = LIMITS.rank_one_ulps) -> RankOne | None:
     """Scale away weights that are products of a factor a user and a factor a behaviour.
 
     Factors are carried along a tree of shortest paths and checked on every edge: exactly for
@@ -98,7 +97,7 @@ def rank_one(block: Block, *, ulps: float = ULPS) -> RankOne | None:
     mantissas, exponents = _split(block.weights)
     steps = _rows_alone(block) if block.optional else _tree(block)
     factors = _Factors(steps, mantissas, exponents, rows, block)
-    tolerance = ulps * UNIT * factors.longest
+    tolerance = ulps * LIMITS.rounding * factors.longest
     deviation = factors.deviation(rows, block.indices, mantissas, exponents)
     if deviation > (max(tolerance, 2.0**-30) if block.exact else tolerance):
         return None
@@ -187,7 +186,7 @@ class _Factors:
         ratio = mantissas / (self.mantissa[rows] * self.mantissa[self.n + columns])
         off = np.ldexp(ratio, shift.astype(np.int32)) - 1
         # The quotient was rounded twice, and the mantissas of integers once.
-        return float(np.abs(off).max()) + 4 * UNIT
+        return float(np.abs(off).max()) + 4 * LIMITS.rounding
 
     def log(self, *, behaviours: bool) -> tuple[float, float]:
         """Log of the product of all factors, and a bound on its rounding error."""
@@ -196,7 +195,7 @@ class _Factors:
         powers = int(self.exponent[:end].sum())
         total = math.fsum([*logs.tolist(), powers * math.log(2)])
         # One ulp for every logarithm, each at most log 2, and for log 2 itself.
-        return total, 2 * UNIT * (len(logs) + abs(powers) + abs(total))
+        return total, 2 * LIMITS.rounding * (len(logs) + abs(powers) + abs(total))
 
 
 def _split(weights: npt.NDArray[Any]) -> tuple[Floats, Integers]:

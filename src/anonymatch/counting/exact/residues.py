@@ -25,19 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import (
-    Context,
-    Floats,
-    Objects,
-    Option,
-    Probabilities,
-    Solution,
-)
+from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
-from anonymatch.counting.integers import chinese, primes_below, product
+from anonymatch.counting.integers import LN2, chinese, primes_below, product
 from anonymatch.counting.results import log_of
 from anonymatch.running import Execution, Shared, borders, byte_of_work, check_work
 
@@ -47,7 +41,6 @@ LANES = _native.PLANAR_LANES
 _BITS = _native.PLANAR_PRIME_BITS
 _USED_BITS = _BITS - 0.001  # of every prime: there are enough so close to 2^49
 _VANISHED = np.uint64(2**64 - 1)  # in place of a count modulo a prime that does not do
-_LN2 = math.log(2.0)
 
 
 def offer_planar(block: Block, context: Context, best: float) -> Option | None:
@@ -310,7 +303,7 @@ def _solution(block: Block, counts: _ResidueCounts, shift: int) -> Solution:
         )
 
     def real() -> tuple[float, float]:
-        log, moved = log_of(counts.total), shift * _LN2
+        log, moved = log_of(counts.total), shift * LN2
         return log - moved, 2.0**-51 * (abs(log) + abs(moved) + 1.0)
 
     return Solution(block, real=real, posteriors=posteriors)

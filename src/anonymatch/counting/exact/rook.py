@@ -10,18 +10,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from anonymatch.counting.blocks.tuning import LIMITS
 from anonymatch.counting.integers import multiply_all, pack, unpack, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Pattern = tuple[tuple[int, ...], ...]
-
-WIDEST = 24  # live columns at most: 2^24 polynomials are beyond any use
-STARTS = 6  # greedy orders tried
-OVERHEAD = 100  # words that could be added in the time of looking up one state
-CHEAP = 1e5  # operations, below which looking for a better order costs more than it saves
-REPACK = 64  # rows, after which coefficients get room to grow
 
 
 class Thread(NamedTuple):
@@ -72,7 +67,7 @@ def plan_sweep(pattern: Iterable[Iterable[int]]) -> RookSweep | None:
         return RookSweep(
             pattern=rows,
             order=tuple(range(len(rows))),
-            operations=length * (OVERHEAD + length),
+            operations=length * (LIMITS.rook_overhead + length),
             threads=_threads(rows, other),
         )
     plans = [plan for side in (rows, other) if (plan := plan_rows(side)) is not None]
@@ -101,8 +96,8 @@ def rook_polynomial(sweep: RookSweep) -> list[int]:
         return multiply_all([thread.polynomial() for thread in sweep.threads])
     states, width = {0: 1}, 0
     for t, move in enumerate(_moves(sweep.pattern)):
-        if t % REPACK == 0:
-            states, width = _repacked(states, width, sweep.pattern[t : t + REPACK])
+        if t % LIMITS.rook_repack == 0:
+            states, width = _repacked(states, width, sweep.pattern[t : t + LIMITS.rook_repack])
         empty, taken = _step(states, move)
         states = _joined(empty, taken, 8 * width)
     return unpack(states[0], width) if sweep.pattern else [1]
@@ -294,11 +289,11 @@ def plan_rows(rows: Pattern) -> RookSweep | None:
         for j in row:
             reach.setdefault(j, set()).add(i)
     best: RookSweep | None = RookSweep(pattern=(), order=(), operations=1) if not rows else None
-    for start in sorted(range(len(rows)), key=lambda i: len(rows[i]))[:STARTS]:
+    for start in sorted(range(len(rows)), key=lambda i: len(rows[i]))[: LIMITS.rook_starts]:
         plan = _greedy(rows, reach, start)
         if plan is not None and (best is None or plan.operations < best.operations):
             best = plan
-        if best is not None and best.operations < CHEAP:
+        if best is not None and best.operations < LIMITS.rook_cheap:
             break
     return best
 
@@ -339,11 +334,11 @@ def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> RookSweep 
             for j in rows[i]:
                 kinds[j].discard(kind[i])
         live.update(rows[i])
-        if len(live) > WIDEST:
+        if len(live) > LIMITS.rook_widest:
             return None
         bits += len(rows[i]).bit_length()
         words = 1 + len(order) * min(bits, total_bits / 2) / 32
-        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * (OVERHEAD + words)
+        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * (LIMITS.rook_overhead + words)
         for j in rows[i]:
             left[j] -= 1
             if not left[j]:

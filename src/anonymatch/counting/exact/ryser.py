@@ -13,13 +13,9 @@ import numpy as np
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
-from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.blocks.tuning import LIMITS, tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
-
-_DESCENTS = 300
-_MOVES = 2000
-_SEED = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +63,10 @@ def find_ordering(block: Block) -> RyserPlan:
     plans = []
     for side in (block, block.transposed()):
         matrix = side.dense().astype(np.uint32)
-        order = _native.ryser_order(matrix, moves=_MOVES, seed=_SEED)
-        prefixes = _native.ryser_prefixes(matrix, order, descents=_DESCENTS, seed=_SEED)
+        order = _native.ryser_order(matrix, moves=LIMITS.ryser_moves, seed=LIMITS.ryser_seed)
+        prefixes = _native.ryser_prefixes(
+            matrix, order, descents=LIMITS.ryser_descents, seed=LIMITS.ryser_seed
+        )
         plans.append(RyserPlan(matrix, order, prefixes))
     return min(plans, key=lambda plan: plan.prefixes)
 

@@ -13,9 +13,8 @@ from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.integers import LN2
 from anonymatch.running import CHUNK_SECONDS, Execution
-
-_LN2 = math.log(2.0)
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -62,7 +61,7 @@ def solve(block: Block, effort: Execution) -> Solution:
 
     def real() -> tuple[float, float]:
         mantissa, exponent = _run(block, effort, edges=False).count_real()
-        return math.log(mantissa) + exponent * _LN2, 1.01 * n * (n + 1) * 2.0**-53
+        return math.log(mantissa) + exponent * LN2, 1.01 * n * (n + 1) * 2.0**-53
 
     def posteriors() -> Probabilities:
         probabilities = _run(block, effort, edges=True).posteriors()

@@ -18,6 +18,9 @@ from anonymatch.counting.measures.summary import (
 from anonymatch.counting.measures.system import (
     log_rescaled as log_rescaled,
 )
+from anonymatch.counting.measures.user_posteriors import (
+    user_figures as user_figures,
+)
 from anonymatch.counting.measures.users import (
     LOST as LOST,
     Range as Range,
@@ -26,5 +29,4 @@ from anonymatch.counting.measures.users import (
     entropy_terms as entropy_terms,
     in_order as in_order,
     name_column as name_column,
-    user_figures as user_figures,
 )

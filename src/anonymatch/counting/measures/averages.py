@@ -20,19 +20,13 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
+from anonymatch.counting.measures.tuning import MEASURES
 from anonymatch.counting.measures.users import Range, UserFigures, drawn_mean
 
 SAMPLED = 0.99
 """Confidence of means over a sample."""
 
-_ERRORS = 2.576  # standard errors that hold with that confidence
 _STUDENT = {10: 3.2498355}  # the same for a mean of so many batches, without loading scipy
-_REACHES = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0)  # standard errors to either side
-_NOBODY = 0.02  # fewer expected are none
-_CLOSE = 1e-12  # a share of the weight missed by less is reached
-_STRETCHES = 14  # of time, whose means tell how much a mean varies with the traffic
-_EACH, _FEWEST = 4, 4  # users of a stretch, and stretches, at least
-_RESAMPLES = 200  # of stretches, for the error of a quantile
 
 
 def mean(users: UserFigures, figures: Range) -> Interval | None:
@@ -125,7 +119,7 @@ def sampled_mean(users: UserFigures, figures: Range) -> tuple[Interval, float] |
     )
     apart = weights * (values - middle)
     error = float(np.sqrt(apart @ apart * number / (number - 1))) / total
-    return Interval(middle, low - _ERRORS * error, high + _ERRORS * error), SAMPLED
+    return Interval(middle, low - MEASURES.errors * error, high + MEASURES.errors * error), SAMPLED
 
 
 def quantile(users: UserFigures, figures: Range, share: float) -> Interval | None:
@@ -208,8 +202,8 @@ def _mean_error(values: Floats, weights: Floats) -> tuple[float | None, float]:
     if len(values) < 2 or not total > 0.0:
         return None, 1.0
     apart = weights * (values - float(weights @ values) / total) / total
-    number = min(_STRETCHES, len(apart) // _EACH)
-    if number < _FEWEST:
+    number = min(MEASURES.stretches, len(apart) // MEASURES.each)
+    if number < MEASURES.fewest:
         return math.sqrt(float(apart @ apart) * len(apart) / (len(apart) - 1)), 1.0
     parts = np.array([part.sum() for part in np.array_split(apart, number)])
     alone = float(parts @ parts)
@@ -230,8 +224,8 @@ def quantile_error(users: UserFigures, values: Floats, share: float, order: Ints
     error, factor = _mean_error(own, weights)
     if error is None:
         return None
-    number = min(_STRETCHES, len(own) // _EACH)
-    if number < _FEWEST:
+    number = min(MEASURES.stretches, len(own) // MEASURES.each)
+    if number < MEASURES.fewest:
         number = len(own)  # each of so few users is a stretch
     block = np.repeat(
         np.arange(number), [len(part) for part in np.array_split(np.arange(len(own)), number)]
@@ -242,12 +236,12 @@ def quantile_error(users: UserFigures, values: Floats, share: float, order: Ints
     ranked, block_of, weight_of = own[rising], block[rising], weights[rising]
     totals = np.bincount(block, weights, number)
     drawn = np.random.default_rng(0).multinomial(
-        number, np.full(number, 1.0 / number), size=_RESAMPLES
+        number, np.full(number, 1.0 / number), size=MEASURES.resamples
     )
     quantiles = []
     for times in drawn.astype(np.float64):
         reached = np.cumsum(times[block_of] * weight_of)
-        at = np.searchsorted(reached, share * float(times @ totals) * (1 - _CLOSE))
+        at = np.searchsorted(reached, share * float(times @ totals) * (1 - MEASURES.close))
         quantiles.append(ranked[min(int(at), len(ranked) - 1)])
     return factor * float(np.std(quantiles, ddof=1))
 
@@ -259,7 +253,7 @@ def extreme_error(users: UserFigures, values: Floats, order: Ints) -> float | No
     of a log, so that less is not known.
     """
     some = values[order[(users.counted & ~np.isnan(values))[order]]]
-    number = min(_STRETCHES, len(some))
+    number = min(MEASURES.stretches, len(some))
     if number < 2:
         return None
     return float(np.ptp([part.max() for part in np.array_split(some, number)]))
@@ -277,7 +271,9 @@ def largest(users: UserFigures, figures: Range) -> Interval | None:
 
 def _around(share: float, drawn: int) -> tuple[float, float, float]:
     """A share, and two that hold it with 99 % among so many who were drawn: order statistics."""
-    slack = _ERRORS * math.sqrt(max(share * (1.0 - share), 1.0 / max(drawn, 1)) / max(drawn, 1))
+    slack = MEASURES.errors * math.sqrt(
+        max(share * (1.0 - share), 1.0 / max(drawn, 1)) / max(drawn, 1)
+    )
     return share, max(share - slack, 0.0), min(share + slack, 1.0)
 
 
@@ -334,7 +330,7 @@ def _drawn_or_exact(figures: Range, weights: Floats, share: float) -> Interval:
         return Interval(value, low, high)
     rank = share * number
     lows, highs = [], []
-    for reach in _REACHES:
+    for reach in MEASURES.reaches:
         beyond = _beyond(drawn, reach)
         more = (reach - 2.0) * figures.errors
         if rank - beyond >= 1.0 or not beyond:
@@ -356,15 +352,17 @@ def _beyond(drawn: int, reach: float) -> int:
     [4694, 305, 12, 0]
     """
     expected = drawn * math.erfc(reach / math.sqrt(2.0)) / 2.0
-    return 0 if expected < _NOBODY else math.ceil(2.0 * expected + 3.0 * math.sqrt(expected))
+    return (
+        0 if expected < MEASURES.nobody else math.ceil(2.0 * expected + 3.0 * math.sqrt(expected))
+    )
 
 
 def _quantile(values: Floats, weights: Floats, share: float) -> float:
     if (weights == 1.0).all():
-        at = max(math.ceil(share * len(values) * (1 - _CLOSE)), 1) - 1
+        at = max(math.ceil(share * len(values) * (1 - MEASURES.close)), 1) - 1
         return float(np.partition(values, at)[at])
     order = np.argsort(values, kind="stable")
     order = order[weights[order] > 0.0]
     reached = np.cumsum(weights[order])
-    wanted = share * reached[-1] * (1 - _CLOSE)
+    wanted = share * reached[-1] * (1 - MEASURES.close)
     return float(values[order[min(np.searchsorted(reached, wanted), len(order) - 1)]])

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import ROUNDING, Interval
+from anonymatch.counting.measures.tuning import MEASURES
 from anonymatch.graph import BlockTable, Graph, block_table
 from anonymatch.running import Budget, Execution
 
@@ -31,13 +32,9 @@ Parties = Mapping[Any, Hashable] | Sequence[Hashable]
 class MessageClasses:
     """Entropy over who wrote to whom, in nats, and the classes it is of.
 
-    Attributes
-    ----------
-    entropy : Figure
-    groups : tuple
-        The weights of the classes (without weights: their numbers of matchings), a tuple a group
-        of blocks; groups are independent of each other. Blocks in which nobody sends or receives
-        twice are left out: there, classes are matchings.
+    ``groups`` has the weights of the classes (without weights: their numbers of matchings), one
+    tuple per group of blocks; groups are independent of each other. Blocks in which nobody sends
+    or receives twice are left out: there, classes are matchings.
     """
 
     entropy: Interval
@@ -54,26 +51,12 @@ def message_classes(
     effort: Execution,
     lost_slots: int = 0,
 ) -> MessageClasses:
-    """The entropy over classes, exactly, block by block.
+    """The entropy over classes, exactly, block by block (Gierlichs and others, WPES 2008).
 
-    Parameters
-    ----------
-    graph : Graph
-        Its users are messages in, its behaviours messages out; with a perfect matching.
-    senders, receivers
-        Who sent each message in, and who received each message out.
-    entropy_of
-        The entropy of the matchings of a graph, for parts in which classes are matchings.
-    budget, effort
-        Refused with BudgetError if the programme's predicted cost exceeds the budget.
-    lost_slots
-        So many of the last behaviours are places for lost messages: all of them are taken, even
-        where some messages out are nobody's.
-
-    References
-    ----------
-    .. [1] Gierlichs, Troncoso, Diaz, Preneel, Verbauwhede. Revisiting a combinatorial approach
-       toward measuring anonymity. Workshop on Privacy in the Electronic Society, 2008.
+    Users of the graph are messages in, its behaviours messages out. ``entropy_of`` gives the
+    entropy of the matchings of a graph, for parts in which classes are matchings. The last
+    ``lost_slots`` behaviours are places for lost messages: all of them are taken, even where some
+    messages out are dummies. Raises BudgetError if the predicted cost exceeds the budget.
     """
     sender_of = _codes(senders, graph.users, "senders", "messages in")
     receiver_of = _codes(receivers, graph.behaviours, "receivers", "messages out")
@@ -195,12 +178,6 @@ def _entropy(weights: Sequence[int]) -> Interval:
 Classes = dict[int, int]
 """The weight of each class, by a number that tells how often each pair occurs."""
 
-_STEP_SECONDS = 1.5e-6  # one way to spread alike messages in one state
-_JOIN_SECONDS = 2e-7  # one class of a block with one of the blocks before
-_STATE_BYTES = 220.0  # a state with its weight in a dictionary
-_LARGEST = 690.0  # log of a number of states: far beyond any budget, and a double
-_POLYNOMIAL = 1e6  # work to count ways to spread; beyond, a bound without it
-
 
 class SenderRow(NamedTuple):
     """Messages in that are alike."""
@@ -278,7 +255,7 @@ class ReceiverBlock:
             free = [self.sizes[kind] for kind in kinds if kind not in full]
             before = min(states, used + spread.log)
             states = before + _log_choices(row.number, free, known=not full)
-            steps.append(math.exp(min(states, _LARGEST)))
+            steps.append(math.exp(min(states, MEASURES.largest)))
             spread.add(row.sender, row.number, [self.receivers[kind] for kind in kinds])
             used += sum(math.log(self.sizes[kind] + 1) for kind in kinds if kind not in opened)
             used -= sum(math.log(self.sizes[kind] + 1) for kind in full)
@@ -349,12 +326,14 @@ class ReceiverGroup:
                 together.add(row.sender, row.number, receivers)
             square &= not block.spare
             pairs = classes + alone.bound(square=not block.spare)
-            self._joins.append(math.exp(min(pairs, _LARGEST)))
+            self._joins.append(math.exp(min(pairs, MEASURES.largest)))
             classes = min(pairs, together.bound(square=square))
             most = max(most, classes)
-        self.seconds = _STEP_SECONDS * sum(map(sum, self._steps)) + _JOIN_SECONDS * sum(self._joins)
+        self.seconds = MEASURES.step_seconds * sum(
+            map(sum, self._steps)
+        ) + MEASURES.join_seconds * sum(self._joins)
         widest = max(max(steps) for steps in self._steps)
-        self.memory = _STATE_BYTES * max(widest, math.exp(min(most, _LARGEST)))
+        self.memory = MEASURES.state_bytes * max(widest, math.exp(min(most, MEASURES.largest)))
 
     def run(self, effort: Execution) -> Classes:
         """The weight of each class of the whole group."""
@@ -372,7 +351,7 @@ class ReceiverGroup:
         for block, steps, join in zip(self.blocks, self._steps, self._joins, strict=True):
 
             def advance(row: int, steps: list[float] = steps) -> None:
-                effort.advance(_STEP_SECONDS * steps[row])
+                effort.advance(MEASURES.step_seconds * steps[row])
 
             counts = block.run(unit, advance)
             joined: Classes = {}
@@ -380,7 +359,7 @@ class ReceiverGroup:
                 for right, others in counts.items():
                     joined[left + right] = joined.get(left + right, 0) + count * others
             total = joined
-            effort.advance(_JOIN_SECONDS * join)
+            effort.advance(MEASURES.join_seconds * join)
         return total
 
 
@@ -454,7 +433,7 @@ def _log_choices(number: int, sizes: list[int], *, known: bool) -> float:
     """
     if not sizes:
         return 0.0
-    if number * len(sizes) * min(number, max(sizes)) > _POLYNOMIAL:
+    if number * len(sizes) * min(number, max(sizes)) > MEASURES.polynomial:
         return _log_multisets(number, len(sizes))
     coefficients, log = np.ones(1), 0.0  # coefficients of the product of 1 + x + ... + x^size
     for size in sizes:

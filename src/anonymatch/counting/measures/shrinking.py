@@ -18,18 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.counting.measures.tuning import MEASURES
 from anonymatch.counting.measures.users import Range
-
-_GROUP = 100  # probabilities of one size, that tell how far the model is off
-_MOST_GROUPS = 20
-_FEWEST = 40  # of a group; below, counts alone tell
-_ERRORS = 3.0  # standard errors of an interval: Student's of 15, and rows that mix less than others
-_POOLED = 15.0  # replicas that the noise of all probabilities together stands for
-_STRAY = 3.0  # standard errors from the model beyond which counts alone are believed
-_LEAST = 1e-9
-_FEWEST_OF_ALL = 8  # rows that say how far a model is off, with a wide error
-_COUNTS_ALONE = 1e9  # relative variance about a model that says nothing
-_NONE = 3.0  # hits that are still likely, at 95 %, where none is counted
 
 
 def shrunk(
@@ -43,22 +33,11 @@ def shrunk(
 ) -> Range:
     """Probabilities by a model and by the replicas of a chain, with intervals of 95 %.
 
-    Batches of the answer are replicas: a mean over many is known better than each.
-
-    Parameters
-    ----------
-    model : array
-    hits : array of int, by probability and replica
-        How many samples of a replica were hits.
-    samples : array
-        How many a replica has; by probability and replica, where each is given something else.
-    possible : array of bool
-        Which are to be estimated.
-    sure : array
-        What the others are.
-    largest : bool
-        Whether each is the largest of several by the model: by the chain another one may be it,
-        which is larger by about as much as the model is off.
+    Batches of the answer are replicas: a mean over many is known better than each. ``hits`` has the
+    hits by probability and replica, and ``samples`` how many samples a replica has (by probability
+    and replica, where each is given something else). Only those that are ``possible`` are
+    estimated; the others are ``sure``. ``largest``: whether each is the largest of several by the
+    model. By the chain another one may be, which is larger by about as much as the model is off.
 
     Examples
     --------
@@ -85,7 +64,7 @@ def shrunk(
         which = at[group]
         mean, variance = counts.mean[group], counts.variance[group]
         value[which], half, off = _together(model[which], mean, variance)
-        half += _NONE / total[group]
+        half += MEASURES.none / total[group]
         low[which], high[which] = value[which] - half, value[which] + half + off * largest
     # The model is made right on average by the counts, so that a mean varies as they do.
     batches = np.repeat(value[:, None], hits.shape[1], axis=1).astype(np.float32)
@@ -113,7 +92,9 @@ class _Counts(NamedTuple):
         own = ((counted - mean[:, None]) ** 2 * drawn).sum(axis=1) / (total * (number - 1))
         size = np.maximum(mean * (1.0 - mean), 0.5 / total)
         noise = float((own * total).sum() / size.sum())
-        variance = ((number - 1) * own + _POOLED * noise * size / total) / (number - 1 + _POOLED)
+        variance = ((number - 1) * own + MEASURES.pooled * noise * size / total) / (
+            number - 1 + MEASURES.pooled
+        )
         return cls(mean, counted, variance, noise)
 
 
@@ -129,18 +110,18 @@ def deviations(
     drawn = np.broadcast_to(samples, hits.shape).astype(np.float64)
     at = np.flatnonzero(possible & (np.count_nonzero(drawn, axis=1) > 1))
     if not len(at):
-        return _COUNTS_ALONE, 1.0
+        return MEASURES.counts_alone, 1.0
     counts = _Counts.of(hits[at], drawn[at])
-    if len(at) < _FEWEST_OF_ALL:
-        return _COUNTS_ALONE, max(counts.noise, 1.0)
-    lean = float(counts.mean.sum()) / max(float(model[at].sum()), _LEAST)
+    if len(at) < MEASURES.fewest_of_all:
+        return MEASURES.counts_alone, max(counts.noise, 1.0)
+    lean = float(counts.mean.sum()) / max(float(model[at].sum()), MEASURES.least)
     middle = np.clip(model[at] * lean, 0.0, 1.0)
     return _spread(middle, counts.mean, counts.variance), max(counts.noise, 1.0)
 
 
 def _spread(middle: Floats, counted: Floats, variance: Floats) -> float:
     """How far probabilities are from the model, relatively, squared and without bias."""
-    size = np.maximum(middle * (1.0 - middle), _LEAST)
+    size = np.maximum(middle * (1.0 - middle), MEASURES.least)
     squares = ((counted - middle) ** 2 - variance) / size**2
     error = float(squares.std(ddof=1)) / math.sqrt(len(squares))
     return max(float(squares.mean()) + error, error)
@@ -148,21 +129,25 @@ def _spread(middle: Floats, counted: Floats, variance: Floats) -> float:
 
 def _groups(model: Floats) -> list[Ints]:
     """Indices of probabilities by their size."""
-    number = min(max(len(model) // _GROUP, 1), _MOST_GROUPS)
+    number = min(max(len(model) // MEASURES.group, 1), MEASURES.most_groups)
     return np.array_split(np.argsort(model, kind="stable"), number)
 
 
 def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
     """Values of one group, half of their intervals, and how far the model is off."""
-    if len(model) < _FEWEST:
-        return counted, _ERRORS * np.sqrt(variance), np.abs(counted - model)
-    lean = float(counted.sum()) / max(float(model.sum()), _LEAST)
+    if len(model) < MEASURES.group_fewest:
+        return counted, MEASURES.shrunk_errors * np.sqrt(variance), np.abs(counted - model)
+    lean = float(counted.sum()) / max(float(model.sum()), MEASURES.least)
     middle = np.clip(model * lean, 0.0, 1.0)
-    size = np.maximum(middle * (1.0 - middle), _LEAST)
+    size = np.maximum(middle * (1.0 - middle), MEASURES.least)
     spread = _spread(middle, counted, variance) * size**2
     share = spread / np.maximum(spread + variance, 1e-300)
-    stray = np.abs(counted - middle) > _STRAY * np.sqrt(spread + variance)
+    stray = np.abs(counted - middle) > MEASURES.stray * np.sqrt(spread + variance)
     value = np.where(stray, counted, middle + share * (counted - middle))
     # Who was counted often has the larger variance, and so the smaller share: that leans down.
     value = np.clip(value + (counted.sum() - value.sum()) * size / size.sum(), 0.0, 1.0)
-    return value, _ERRORS * np.sqrt(np.where(stray, 1.0, share) * variance), np.sqrt(spread)
+    return (
+        value,
+        MEASURES.shrunk_errors * np.sqrt(np.where(stray, 1.0, share) * variance),
+        np.sqrt(spread),
+    )

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import span
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count, Posterior, count, known_posterior, posterior
+from anonymatch.counting.integers import LN2
 from anonymatch.counting.measures import system
 from anonymatch.counting.measures.messages import MessageClasses, Parties, message_classes
-from anonymatch.counting.measures.users import UserFigures, user_figures
+from anonymatch.counting.measures.user_posteriors import user_figures
+from anonymatch.counting.measures.users import UserFigures
 from anonymatch.graph import Graph, require_matching
-from anonymatch.running import Budget, Execution, Progress, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, StagedProgress, tells_misfits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,116 +36,23 @@ class Meaning(NamedTuple):
     reference: str
 
 
-_EDMAN = (
-    "Edman, Sivrikaya, Yener. A combinatorial approach to measuring anonymity. IEEE Intelligence "
-    "and Security Informatics, 2007."
-)
-_BAGAI = (
-    "Bagai, Lu, Li, Tang. An accurate system-wide anonymity metric for probabilistic attacks. "
-    "Privacy Enhancing Technologies, 2011."
-)
-_GIERLICHS = (
-    "Gierlichs, Troncoso, Diaz, Preneel, Verbauwhede. Revisiting a combinatorial approach toward "
-    "measuring anonymity. Workshop on Privacy in the Electronic Society, 2008."
-)
-_SERJANTOV = (
-    "Serjantov, Danezis. Towards an information theoretic metric for anonymity. Privacy Enhancing "
-    "Technologies, 2002."
-)
-_RENYI = "Clauß, Schiffner. Structuring anonymity metrics. Digital Identity Management, 2006."
-_TOTH = "Tóth, Hornák, Vajda. Measuring anonymity revisited. NordSec, 2004."
-_DANEZIS = (
-    "Danezis. The traffic analysis of continuous-time mixes. Privacy Enhancing Technologies, 2004."
-)
-_MASSEY = "Massey. Guessing and entropy. Information Theory (ISIT), 1994."
-_GIONIS = "Gionis, Mazza, Tassa. k-Anonymization revisited. Data Engineering (ICDE), 2008."
-_CHAUM = "Chaum. The dining cryptographers problem. Journal of Cryptology 1, 1988."
+@cache
+def meanings() -> Mapping[str, Meaning]:
+    """From the name of a measure (``users.`` for columns of the table) to its meaning."""
+    import tomllib
+    from pathlib import Path
 
-MEANINGS: Mapping[str, Meaning] = MappingProxyType(
-    {
-        "degree": Meaning(
-            "log of the number of matchings, as a share of that if nothing were known (ln n!); "
-            "0: everybody is known, 1: nothing is; weights are ignored",
-            _EDMAN,
-        ),
-        "weighted_degree": Meaning(
-            "ln per(P) / ln(n!/n^n) for weights P whose rows and columns sum to 1; ranks graphs "
-            "in the opposite order of degree and cannot stand in for it",
-            _EDMAN,
-        ),
-        "matching_entropy": Meaning(
-            "entropy of the matching that happened, as a share of ln n!; with weights, what degree "
-            "is without",
-            _BAGAI,
-        ),
-        "log_rescaled": Meaning(
-            "permanent of p |ln p| with p = 1/degree (weights: their share of the user's); 0 as "
-            "soon as one user has a single edge; a reading of the source, not its formula",
-            _BAGAI,
-        ),
-        "message_bits": Meaning(
-            "entropy, in bits, of how many messages each sender sent to each receiver",
-            _GIERLICHS,
-        ),
-        "message_share": Meaning(
-            "the same as a share of ln t! for t messages; more matchings can leave less doubt "
-            "about people",
-            _GIERLICHS,
-        ),
-        "below": Meaning("share of users whose effective set size is below the threshold", _TOTH),
-        "users.degree": Meaning("behaviours that the user may have done, taken alone", _CHAUM),
-        "users.allowed": Meaning(
-            "behaviours that the user does in at least one perfect matching", _GIONIS
-        ),
-        "users.shannon": Meaning(
-            "bits that an attacker lacks on average; matchings left after exposing the user, as "
-            "an average of logs, are the count less this",
-            _SERJANTOV,
-        ),
-        "users.shannon_all": Meaning(
-            "the same over all that may have become of a message: departures, lost, still inside",
-            _SERJANTOV,
-        ),
-        "users.departed": Meaning("probability that the message came out", _SERJANTOV),
-        "users.lost": Meaning("probability that the message got lost", _SERJANTOV),
-        "users.inside": Meaning(
-            "probability that the message was inside when the log ended", _SERJANTOV
-        ),
-        "users.edge": Meaning(
-            "whether the message is so near to an end of the log that it is not counted", _DANEZIS
-        ),
-        "users.censored": Meaning(
-            "whether nothing that came out can be the message: it is not counted", _DANEZIS
-        ),
-        "users.renyi2": Meaning(
-            "collision entropy, in bits; the log of the matchings expected after exposing the user "
-            "is the count's less this",
-            _RENYI,
-        ),
-        "users.min_entropy": Meaning("bits against an attacker who guesses once", _TOTH),
-        "users.effective": Meaning(
-            "effective set size: 2 to the Shannon entropy, a size of evenly likely behaviours",
-            _SERJANTOV,
-        ),
-        "users.probability": Meaning(
-            "probability that the best single guess about the user is right; it is wrong if the "
-            "message was lost",
-            _TOTH,
-        ),
-        "users.probability_departed": Meaning("the same given that the message departed", _TOTH),
-        "users.guesses": Meaning(
-            "guessing entropy: guesses on average, the likeliest first, until the right one",
-            _MASSEY,
-        ),
-        "users.guess": Meaning("the behaviour that an attacker would name", _TOTH),
-    }
-)
-"""From the name of a measure (``users.`` for columns of the table) to its meaning."""
+    known = tomllib.loads(Path(__file__).with_name("meanings.toml").read_text(encoding="utf-8"))
+    references = known["references"]
+    return MappingProxyType(
+        {
+            name: Meaning(row["meaning"], references[row["reference"]])
+            for name, row in known["meanings"].items()
+        }
+    )
 
 
 Answer = TypeVar("Answer", Count, Posterior)
-
-_LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -192,8 +101,12 @@ class Metrics(Summarised):
 
     def _figures(self) -> Figures:
         for name, figure in self.figures.items():
-            said = MEANINGS[name].meaning if name in MEANINGS else ""
-            yield (name, span(figure.value, figure.low, figure.high), said)
+            known = meanings().get(name)
+            yield (
+                name,
+                span(figure.value, figure.low, figure.high),
+                known.meaning if known else "",
+            )
         for name, reason in self.reasons.items():
             yield (name, "–", reason)
 
@@ -250,7 +163,7 @@ class Metrics(Summarised):
     @property
     def meanings(self) -> Mapping[str, Meaning]:
         """What each measure says, in one line, and where it comes from."""
-        return MEANINGS
+        return meanings()
 
     def _value(self, name: str) -> float | None:
         figure = self.figures.get(name)
@@ -280,18 +193,11 @@ def metrics(
         mappings by name or as lists in the graph's order. Adds the entropy over who wrote to whom.
     threshold : float, optional
         An effective set size; adds the share of users below it.
-    method : str
-        "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
     budget : float or Budget, optional
-        Predicted seconds of one core for each of the counts that this takes (default 300), or a
-        Budget with memory. Where it does not reach, figures are intervals; entropies over messages
-        are refused.
-    seed : int, optional
-        For estimates (default 0); the same seed gives the same answer on any number of threads.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of work run. Default: threads on all usable cores.
-    progress : callable, optional
-        Called with the work done and the work in all, in predicted seconds.
+        For each of the counts that this takes. Where it does not reach, figures are intervals;
+        entropies over messages are refused.
+    method, seed, executor, progress : optional
+        As in every call: see :mod:`anonymatch.counting`.
 
     Raises
     ------
@@ -314,8 +220,8 @@ def metrics(
     if messages is not None and not (isinstance(messages, tuple | list) and len(messages) == 2):
         raise InputError("messages must be a pair: who sent each message, who received each")
     require_matching(graph)
-    watched = None if progress is None else _Stages(progress)
-    work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
+    allowance = Budget.of(budget)
+    work = _Work(graph, progress, method=method, budget=allowance, seed=seed, executor=executor)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
     weight = work.count(graph) if graph.weighted else support
     known = work.probabilities()
@@ -332,10 +238,10 @@ def metrics(
             graph,
             *messages,
             entropy_of=work.entropy,
-            budget=work.budget,
-            effort=Execution(progress=work.progress()),
+            budget=allowance,
+            effort=Execution(progress=work.stages.stage()),
         )
-        figures["message_bits"] = classes.entropy.divided(_LN2)
+        figures["message_bits"] = classes.entropy.divided(LN2)
         figures["message_share"] = system.share_of_full(
             classes.entropy, graph.n_users, graph.n_behaviours
         )
@@ -349,72 +255,28 @@ def metrics(
     )
 
 
-class _Keywords(TypedDict):
-    method: str
-    budget: Budget
-    seed: int | None
-    executor: Executor | None
-    progress: Progress | None
-
-
-class _Stages:
-    """One progress for several calls after each other."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._before = self._total = 0.0
-
-    def stage(self) -> Progress:
-        self._before = self._total
-
-        def report(done: float, total: float) -> None:
-            self._total = self._before + total
-            self._progress(self._before + done, self._total)
-
-        return report
-
-
 class _Work:
     """Counts and probabilities that measures are made of, all with the caller's settings."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        method: str,
-        budget: Budget,
-        seed: int | None,
-        executor: Executor | None,
-        stages: _Stages | None,
-    ) -> None:
-        self.graph, self.method, self.budget, self.seed = graph, method, budget, seed
-        self.executor, self._stages = executor, stages
+    def __init__(self, graph: Graph, progress: Progress | None, **settings: Any) -> None:
+        self.graph, self._settings = graph, settings
+        self.stages = StagedProgress(progress, 0.0)
         self.confidence = 1.0
 
-    def progress(self) -> Progress | None:
-        return None if self._stages is None else self._stages.stage()
-
     def count(self, graph: Graph) -> Count:
-        return self._sure(count(graph, **self._keywords()))
+        return self._sure(count(graph, **self._settings, progress=self.stages.stage()))
 
     def posterior(self, graph: Graph) -> Posterior:
-        return self._sure(posterior(graph, **self._keywords()))
+        return self._sure(posterior(graph, **self._settings, progress=self.stages.stage()))
 
     def probabilities(self) -> Posterior:
-        """Probabilities of all edges; NaN in blocks that the budget does not reach by any
-        method.
-        """
+        """Probabilities of all edges; NaN in blocks that no method reaches within the budget."""
         try:
             return self.posterior(self.graph)
         except BudgetError:
-            return self._sure(
-                known_posterior(
-                    self.graph,
-                    budget=self.budget,
-                    seed=self.seed,
-                    executor=self.executor,
-                    progress=self.progress(),
-                )
-            )
+            settings = {k: v for k, v in self._settings.items() if k != "method"}
+            known = known_posterior(self.graph, **settings, progress=self.stages.stage())
+            return self._sure(known)
 
     def entropy(self, graph: Graph) -> Interval:
         """Entropy of the matchings of a part of the graph, in nats."""
@@ -431,15 +293,6 @@ class _Work:
         """An answer, after taking note of how sure it is."""
         self.confidence = min(self.confidence, answer.confidence)
         return answer
-
-    def _keywords(self) -> _Keywords:
-        return {
-            "method": self.method,
-            "budget": self.budget,
-            "seed": self.seed,
-            "executor": self.executor,
-            "progress": self.progress(),
-        }
 
 
 def _system(

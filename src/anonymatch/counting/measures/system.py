@@ -14,10 +14,8 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior
+from anonymatch.counting.measures.tuning import MEASURES
 from anonymatch.graph import Edges, Graph, settle
-
-_MOST_EXPONENT = 1000  # of a sum: doubles end at 1024
-_EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
 
 
 def full_log(n_users: int, n_behaviours: int) -> float:
@@ -72,10 +70,8 @@ def degree(matchings: Count, n_users: int, n_behaviours: int) -> Interval:
 def log_common_sum(graph: Graph) -> float | None:
     """Return the natural log of the sum of every row and column; None if sums differ.
 
-    None for no users as well.
-
     Divided by it the weights are doubly stochastic. A graph without weights has one if all degrees
-    are equal.
+    are equal. None for no users as well.
 
     Examples
     --------
@@ -95,7 +91,7 @@ def log_common_sum(graph: Graph) -> float | None:
         ]
     )
     middle = float(sums.mean())
-    if not (np.abs(sums - middle) <= _EQUAL_SUMS * middle).all():
+    if not (np.abs(sums - middle) <= MEASURES.equal_sums * middle).all():
         return None
     return math.log(middle) + exponent * math.log(2.0)
 
@@ -106,24 +102,16 @@ def _summable(graph: Graph) -> tuple[Floats, int]:
         return np.ones(graph.n_edges), 0
     weights = np.asarray(graph.weights, dtype=np.float64)
     largest = math.frexp(float(weights.max(initial=0.0)))[1]
-    exponent = max(largest + graph.n_edges.bit_length() - _MOST_EXPONENT, 0)
+    exponent = max(largest + graph.n_edges.bit_length() - MEASURES.most_exponent, 0)
     return np.ldexp(weights, -exponent), exponent
 
 
 def weighted_degree(weight: Count, n: int, log_sum: float) -> Interval:
     """Degree of anonymity of doubly stochastic weights P: ln per(P) / ln(n!/n^n).
 
-    0: P is a permutation, everybody is known; 1: all entries are 1/n [1]_.
-
-    Parameters
-    ----------
-    weight : Count
-        Of the graph with its weights.
-    n : int
-        Users, as many as behaviours.
-    log_sum : float
-        Natural log of the sum of each row and column (:func:`log_common_sum`); P is the weights
-        divided by that sum.
+    0: P is a permutation, everybody is known; 1: all entries are 1/n [1]_. ``weight`` is the count
+    with weights, ``n`` the number of users and of behaviours. P is the weights divided by the sum
+    of each row and column, whose natural log is ``log_sum`` (:func:`log_common_sum`).
 
     References
     ----------
@@ -151,17 +139,8 @@ def matching_entropy(
 ) -> Interval:
     """Entropy, in nats, of the matching that happened: H = ln per(W) - sum of p ln w over edges.
 
-    Without weights it is the log of the count.
-
-    Parameters
-    ----------
-    weight : Count
-        Of the graph with its weights.
-    posterior : Posterior or None
-        Its probabilities; without them only bounds are known.
-    graph : Graph
-    support : Count
-        Of the graph without its weights.
+    Without weights it is the log of the count, ``support``; with weights the count is ``weight``.
+    Without a posterior only bounds are known [1]_.
 
     References
     ----------

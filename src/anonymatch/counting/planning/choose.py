@@ -137,11 +137,6 @@ def choose(block: Block, context: Context, method: str = AUTO) -> Option:
     return chosen
 
 
-def choose_draws() -> tuple[str, ...]:
-    """How matchings of a block may be drawn, in the order in which that is tried."""
-    return tuning().draws
-
-
 def minors_at_once(users: int, behaviours: int, *, weighted: bool) -> bool:
     """Whether the minors of all pairs of a graph, edges or not, are taken in one sum over signs.
 

@@ -13,12 +13,13 @@ from typing import TypeVar
 import numpy as np
 
 from anonymatch import _native
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError
 from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges, unchecked_edges
-from anonymatch.counting.blocks.block_classes import BlockClass, Ints, Reduced, SmallClasses, reduce
-from anonymatch.counting.blocks.solution import Context, Floats, Option, Solution
+from anonymatch.counting.blocks.block_classes import BlockClass, Reduced, SmallClasses, reduce
+from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.integers import Words
@@ -354,9 +355,7 @@ class Computation:
         return np.log(totals) + scales, error + 2.0**-50 * np.abs(scales)  # sums are rounded
 
     def small_minors(self) -> tuple[Words | Floats, Floats]:
-        """Minors of all edges of the small kinds, in the kernel's order, and their
-        probabilities.
-        """
+        """Minors and probabilities of all edges of the small kinds, in the kernel's order."""
         small = self.small
         minors: Words | Floats
         if small.weights is None:

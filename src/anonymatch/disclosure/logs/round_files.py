@@ -24,34 +24,41 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Bools, Ints, offsets
-from anonymatch.base.atomic_files import as_path, unfinished_stream
+from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted, several
 from anonymatch.disclosure.logs.round_log import RoundLog
-from anonymatch.graph import TIMES
-from anonymatch.mixes import put_frame
+from anonymatch.tabular import (
+    BEHAVIOUR,
+    DIRECTION,
+    EITHER,
+    FLAGS,
+    MESSAGE,
+    TIME,
+    USER,
+    Column,
+    Columns,
+    about,
+    write_table,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.mixes import Table
-
-__all__ = ["read_rounds", "write_rounds"]
+    from anonymatch.tabular import Table
 
 Codes = npt.NDArray[np.int32]
 
-_SPELLINGS = {
-    "round": ("round", "batch", "epoch"),
-    "time": TIMES,
-    "direction": ("direction", "dir"),
-    "user": ("user", "sender"),
-    "behaviour": ("behaviour", "behavior", "receiver"),
-    "name": ("name", "id", "who"),
-    "message": ("message", "message_id", "msg"),
-    "cover": ("cover",),
-    "dummy": ("dummy",),
-    "lost": ("lost",),
-}
+_COLUMNS = Columns(
+    Column("round", ("batch", "epoch")),
+    TIME,
+    DIRECTION,
+    USER,
+    BEHAVIOUR,
+    EITHER,
+    MESSAGE,
+    *FLAGS,
+)
 
 
 def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
@@ -71,11 +78,12 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
     ...     read_rounds(path)
     RoundLog(2 rounds, 2 users, 2 behaviours, 3 messages)
     """
-    from anonymatch.mixes.formats import message_columns, message_tables
+    from anonymatch.mixes.formats import message_columns
+    from anonymatch.tabular import name_codes, read_table
 
     file = as_path(path)
     needed = (("round", "time"), ("user", "name"), ("behaviour", "name"))
-    table = message_tables.load(file, needed, _SPELLINGS)
+    table = read_table(file, _COLUMNS, needed, names={})
     if table.column("round") is None:
         raise InputError(
             "it has times and no rounds, so that it is a message log; give a law with ",
@@ -88,8 +96,7 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
         notes += remarks
     else:
         inward = _by_columns(table)
-    every = np.arange(len(inward))
-    flags = message_columns.flags(table, every)
+    flags = table.flags(None, "cover", "dummy", "lost")
     kept = np.ones(len(inward), dtype=np.bool_) if flags is None else ~flags
     if not kept.all():
         notes.append(
@@ -104,11 +111,11 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
         (np.flatnonzero(~inward & kept), ("behaviour", "name")),
     ):
         rows = rows[np.argsort(number[rows], kind="stable")]
-        names, codes = _coded(message_columns.names(table, columns, rows))
+        codes, names = name_codes(message_columns.names_in(table, columns, rows))
         starts = offsets(np.bincount(number[rows], minlength=len(rounds)))
-        sides.append((rows, names, codes, starts))
+        sides.append((rows, tuple(names.to_list()), codes, starts))
     (came, users, sender, sent), (left, behaviours, receiver, received) = sides
-    try:
+    with about(file):
         return RoundLog.in_order(
             rounds=rounds,
             users=users,
@@ -120,8 +127,6 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
             truth=_truth(table, came, left, number),
             notes=tuple(notes),
         )
-    except InputError as error:
-        raise error.about(file) from None
 
 
 def write_rounds(log: RoundLog, path: str | os.PathLike[str]) -> None:
@@ -138,12 +143,7 @@ def write_rounds(log: RoundLog, path: str | os.PathLike[str]) -> None:
     1,in,ann,,1
     1,out,,x,1
     """
-    from anonymatch.mixes import suffix_of
-
-    target = as_path(path)
-    suffix, packed = suffix_of(target)
-    with unfinished_stream(target, packed=packed) as stream:
-        put_frame(_frame(log), suffix, stream)
+    write_table(path, _frame(log))
 
 
 def _by_columns(table: Table) -> Bools:
@@ -171,7 +171,7 @@ def _rounds(table: Table) -> tuple[tuple[int | str, ...], Ints, list[str]]:
     """Names of the rounds in order, the number of each row's, and a note if they were sorted."""
     import polars as pl
 
-    from anonymatch.graph import factorise
+    from anonymatch.tabular import name_codes
 
     given = table.frame.get_column("round")
     if given.null_count():
@@ -180,7 +180,7 @@ def _rounds(table: Table) -> tuple[tuple[int | str, ...], Ints, list[str]]:
         table.refuse(0, f"the round is {given[0]}; give whole numbers or text")
     numbers = given.cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
     if numbers.null_count():
-        codes, names = factorise(given.cast(pl.String))
+        codes, names = name_codes(given.cast(pl.String))
         return tuple(names.to_list()), codes.astype(np.int64), []
     values = numbers.to_numpy()
     different, numbered = np.unique(values, return_inverse=True)
@@ -195,53 +195,24 @@ def _rounds(table: Table) -> tuple[tuple[int | str, ...], Ints, list[str]]:
     return tuple(different.tolist()), numbered.astype(np.int64), notes
 
 
-def _coded(names: pl.Series) -> tuple[tuple[int | str, ...], Codes]:
-    from anonymatch.graph import factorise
-
-    codes, different = factorise(names)
-    return tuple(different.to_list()), codes.astype(np.int32)
-
-
 def _truth(table: Table, came: Ints, left: Ints, number: Ints) -> Ints | None:
     """The message out of each message in, by the column ``message``; -1 lost, -2 unknown."""
-    import polars as pl
+    from anonymatch.mixes.formats.message_columns import matched
 
-    from anonymatch.graph import factorise
-
-    column = table.column("message")
-    if column is None or column.null_count() == len(column):
+    ids = table.text("message")
+    truth = None if ids.null_count() == len(ids) else matched((table, came), (table, left))
+    if truth is None:
         return None
-    text = column.cast(pl.String)
-    known = text.is_not_null().to_numpy()
-    codes = np.full(len(known), -1, dtype=np.int64)
-    codes[known] = factorise(text.filter(text.is_not_null()))[0]
-    ends = np.full(len(known), -1, dtype=np.int64)  # row out of each message, by its code
-    for rows in (came, left):
-        mine = rows[codes[rows] >= 0]
-        first = np.full(len(known), -1, dtype=np.int64)
-        first[codes[mine][::-1]] = mine[::-1]
-        twice = mine[first[codes[mine]] != mine]
-        if len(twice):
-            row = int(twice[0])
-            table.refuse(
-                row,
-                f"message {quoted(text[row])} is there twice on one side, first in "
-                f"{table.where(int(table.row_of[int(first[codes[row]])]))}; keep one",
-            )
-        ends = first
-    truth = np.where(codes[came] < 0, -2, ends[codes[came]])
     found = np.flatnonzero(truth >= 0)
-    wrong = found[number[truth[found]] != number[came[found]]]
+    wrong = found[number[left[truth[found]]] != number[came[found]]]
     if len(wrong):
-        row = int(came[wrong[0]])
+        row, end = int(came[wrong[0]]), int(left[truth[wrong[0]]])
         table.refuse(
             row,
-            f"message {quoted(text[row])} leaves in another round, in "
-            f"{table.where(int(table.row_of[int(truth[wrong[0]])]))}; a message stays in its round",
+            f"message {quoted(ids[row])} leaves in another round, in {table.where_of(end)}; a "
+            "message stays in its round",
         )
-    position = np.full(len(known), -1, dtype=np.int64)
-    position[left] = np.arange(len(left))
-    return np.where(truth >= 0, position[truth], truth)
+    return truth
 
 
 def _frame(log: RoundLog) -> pl.DataFrame:
@@ -272,5 +243,4 @@ def _named(names: tuple[object, ...], codes: Codes, before: int, after: int) -> 
     import polars as pl
 
     values = pl.Series([str(name) for name in names]).gather(codes)
-    gaps = (pl.Series([None] * gap, dtype=pl.String) for gap in (before, after))
-    return pl.concat([next(gaps), values, next(gaps)])
+    return pl.concat([values.clear(before), values, values.clear(after)])

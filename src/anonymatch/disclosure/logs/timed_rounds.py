@@ -20,13 +20,12 @@ from anonymatch.mixes import (
     Law,
     LogProblem,
     Messages,
+    Pool,
     check_law,
     edges_of,
     on_clock_of,
 )
 from anonymatch.running import Budget
-
-__all__ = ["TimedRoundLog", "rounds_of_messages"]
 
 _LEAST = 1e-30  # of a weight
 _FEWEST = 5  # stretches of a log of which some are left out
@@ -233,7 +232,7 @@ def _runs(problem: LogProblem) -> Candidates:
     """Candidates by the law; of mixes that choose uniformly, all that leaves later."""
     law, log = problem.law, problem.log
     end = float(max(log.arrivals[-1], log.departures[-1]))
-    if not law.by_moments:
+    if not isinstance(law, Pool):
         return problem.candidates(end)
     came, left = law.moments(
         log.arrivals[problem.ins],

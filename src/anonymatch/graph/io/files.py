@@ -10,28 +10,93 @@
 ==================  ==========================================================================
 
 All but .parquet and .npz may end in .gz. What is read back equals what was written, except that
-CSV and TSV turn whole-number names into text. Each format is described in its module, and
-``formats.py`` is the table of them.
+CSV and TSV turn whole-number names into text. Each format is described in its module. To add a
+format, write its module (``read`` from a `Source` to parts of a graph and notes, ``write`` from a
+graph into a stream) and its row in `FORMATS`.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
-import stat
 import warnings
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.atomic_files import as_path, unfinished_stream
-from anonymatch.base.errors import InputError
 from anonymatch.graph.graph import Graph, check_graph
-from anonymatch.graph.io.formats import format_of
-from anonymatch.graph.io.source import Source
+from anonymatch.tabular import Source, reading, suffix_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from anonymatch.graph.inputs import Parts
+
+    Reader = Callable[[Source], tuple[Parts, list[str]]]
+    Writer = Callable[[Graph, BinaryIO], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFormat:
+    """A format, by its suffix.
+
+    Attributes
+    ----------
+    module : str
+        In this folder; it is imported when the format is used.
+    ending : str
+        Of the names of its functions, ``read`` and ``write``.
+    packed : bool
+        Whether files may be compressed, and then end in .gz.
+    separator : str
+        Of a text table, which its functions take as ``separator``; else empty.
+    """
+
+    module: str
+    ending: str = ""
+    packed: bool = False
+    separator: str = ""
+
+    @property
+    def reader(self) -> Reader:
+        return self._function(f"read{self.ending}")
+
+    @property
+    def writer(self) -> Writer:
+        return self._function(f"write{self.ending}")
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        made: Callable[..., Any] = getattr(import_module(f"{__package__}.{self.module}"), name)
+        return partial(made, separator=self.separator) if self.separator else made
+
+
+FORMATS = {
+    ".csv": FileFormat(module="tables", ending="_text", packed=True, separator=","),
+    ".tsv": FileFormat(module="tables", ending="_text", packed=True, separator="\t"),
+    ".parquet": FileFormat(module="tables", ending="_parquet"),
+    ".mtx": FileFormat(module="matrix_market", packed=True),
+    ".npz": FileFormat(module="npz"),
+    ".json": FileFormat(module="json_text", packed=True),
+    ".jsonl": FileFormat(module="json_text", ending="_lines", packed=True),
+}
+"""Formats by suffix, in the order in which people see them."""
+
+
+def format_of(path: Path) -> tuple[FileFormat, bool]:
+    """The format of a file, and whether the file is compressed.
+
+    Examples
+    --------
+    >>> kind, packed = format_of(Path("log.CSV.gz"))
+    >>> kind.module, packed
+    ('tables', True)
+    """
+    packable = {suffix: kind.packed for suffix, kind in FORMATS.items()}
+    suffix, packed = suffix_of(path, packable, of="")
+    return FORMATS[suffix], packed
 
 
 class FileNote(UserWarning):
@@ -41,7 +106,7 @@ class FileNote(UserWarning):
 def read(path: str | os.PathLike[str]) -> Graph:
     """Read a graph from a file of edges, as :func:`anonymatch.read` does; its suffix tells how."""
     file = as_path(path)
-    _, kind, packed = format_of(file)
+    kind, packed = format_of(file)
     with reading(file):
         parts, notes = kind.reader(Source(file, packed))
     for note in notes:
@@ -73,53 +138,6 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     """
     check_graph(graph)
     target = as_path(path)
-    _, kind, packed = format_of(target)
+    kind, packed = format_of(target)
     with unfinished_stream(target, packed=packed) as stream:
         kind.writer(graph, stream)
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Refuse what is no regular file; what is wrong inside becomes one line with its name."""
-    try:
-        _check_file(path)
-        yield
-    except InputError as error:
-        raise error.about(path) from None
-    except OSError as error:
-        raise InputError(_reason(error)).about(path) from None
-    except MemoryError:
-        raise InputError("reading it needs more memory than there is").about(path) from None
-
-
-def _check_file(path: Path) -> None:
-    try:
-        kind = path.stat().st_mode
-    except FileNotFoundError:
-        raise InputError(f"there is no such file; {_nearby(path)}") from None
-    if stat.S_ISDIR(kind):
-        raise InputError("it is a folder; give a file in it")
-    if not stat.S_ISREG(kind):
-        raise InputError("it is not a regular file; save its content to one first")
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:  # polars cannot open it
-        raise InputError("its name is not UTF-8; rename it") from None
-    with path.open("rb"):
-        pass
-
-
-def _nearby(path: Path) -> str:
-    """A hint at files in the same folder with a similar name."""
-    try:
-        there = [entry.name for entry in path.parent.iterdir()]
-    except OSError:
-        return f"nor a folder {str(path.parent)!r}; check the path"
-    close = difflib.get_close_matches(path.name, there[:10_000], n=3)
-    return f"did you mean {' or '.join(close)}?" if close else "check the path"
-
-
-def _reason(error: OSError) -> str:
-    if isinstance(error, PermissionError):
-        return "no permission to read it; ask its owner or choose another file"
-    return f"cannot read it ({error.strerror or type(error).__name__})"

@@ -12,7 +12,6 @@ Names are text or whole numbers and stay what they are. A weight is a number, or
 from __future__ import annotations
 
 import json
-import re
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -20,34 +19,28 @@ import numpy as np
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, quoted
-from anonymatch.graph.edges import TOO_SMALL, VANISHED, EdgeError, exact_text
+from anonymatch.graph.edges import EdgeError, exact_text
 from anonymatch.graph.inputs import edge_list, join
-from anonymatch.graph.io import limits
-from anonymatch.graph.io.logs import refuse_log
-from anonymatch.graph.io.notes import edge_notes, lonely_notes
-from anonymatch.graph.io.rows import frame_of
-from anonymatch.graph.io.sides import check_name, check_names
-from anonymatch.graph.io.source import decode
+from anonymatch.graph.io.sides import check_name, check_names, edge_notes, lonely_notes
+from anonymatch.graph.io.tables import frame_of, refuse_log
 from anonymatch.graph.names import Names
+from anonymatch.tabular import STRICT, Source, check_memory, json_lines, load_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
     from typing import BinaryIO
 
     from anonymatch.graph.graph import Graph
     from anonymatch.graph.inputs import Parts
-    from anonymatch.graph.io.source import Source
 
 _KEYS = {"users", "behaviours", "edges"}
 _LINE_KEYS = {"user", "behaviour", "weight"}
-_UNFOLDS = 40  # Python's lists and numbers, and edges of them, as a multiple of the bytes of JSON
 _BYTES_A_LINE = 120  # of JSON lines: ends, weight and sorts, at their peak
 
 
 def read(source: Source) -> tuple[Parts, list[str]]:
     """The parts of a graph, and notes."""
-    document = load(source)
+    document = load_json(source)
     if not isinstance(document, dict):
         raise InputError('need an object: {"edges": [[user, behaviour], ...]} or {user: [...]}')
     if "edges" in document and set(document) <= _KEYS:
@@ -55,15 +48,6 @@ def read(source: Source) -> tuple[Parts, list[str]]:
     if "users" in document and set(document) <= _KEYS:
         raise InputError('there is no "edges"; add "edges": [[user, behaviour], ...]')
     return _mapping(document)
-
-
-def load(source: Source) -> Any:
-    """The one JSON value that a file holds."""
-    text = source.text()
-    if not text.strip():
-        raise InputError("it is empty")
-    limits.check_memory(_UNFOLDS * len(text), "JSON", packed=source.size)
-    return _parse(text)
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:
@@ -80,9 +64,7 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     """The parts of a graph from JSON lines, and notes."""
     content = source.content()
     needed = 12 * len(content) + _BYTES_A_LINE * content.count(b"\n")
-    limits.check_memory(needed, "edges as JSON lines", packed=source.size)
-    text = decode(content)
-    del content
+    check_memory(needed, "edges as JSON lines", packed=source.size)
     sides: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
     ends = (array("q"), array("q"))
     alone = (array("q"), array("q"))
@@ -90,13 +72,7 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     weights: list[Any] = []
     weighted = False
     extra: set[str] = set()
-    for number, line in _lines(text):
-        try:
-            record = _parse(line)
-            if not isinstance(record, dict):
-                raise InputError('need an object: {"user": ..., "behaviour": ...}')
-        except InputError as error:
-            raise error.at(number) from None
+    for number, record in json_lines(content, STRICT, '{"user": ..., "behaviour": ...}'):
         others = record.keys() - _LINE_KEYS
         if others:
             refuse_log(record)
@@ -132,19 +108,6 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     users_alone, behaviours_alone = (np.array(end, dtype=np.int64) for end in alone)
     lonely = lonely_notes(parts, users_alone, behaviours_alone)
     return parts, [*([ignored] if extra else []), *edge_notes(parts, "line"), *lonely]
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers, one at a time."""
-    number, begin = 0, 0
-    while begin <= len(text):
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        number += 1
-        line = text[begin:end].strip()
-        if line:
-            yield number, line
-        begin = end + 1
 
 
 def write_lines(graph: Graph, stream: BinaryIO) -> None:
@@ -188,41 +151,6 @@ def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
         edges += [(user, check_name(name, "behaviour")) for name in behaviours]
     parts = edge_list(edges, list(document), None)
     return parts, edge_notes(parts, "entry", "entries")
-
-
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_object, parse_float=_float)
-    except json.JSONDecodeError as error:
-        wrong = InputError(f"no JSON at column {error.colno}: {error.msg}")
-        raise wrong.at(error.lineno, column=error.colno) from None
-    except RecursionError:
-        raise InputError("the JSON is nested too deep") from None
-    except _VanishedError as error:
-        line = text.count("\n", 0, text.find(str(error))) + 1
-        raise InputError(f"the weight is {error}{TOO_SMALL}").at(line) from None
-    except ValueError as error:  # a number of more than 4300 digits, a key twice
-        raise InputError(str(error).partition(";")[0]) from None
-
-
-class _VanishedError(ValueError):
-    """The text of a number that is not 0 but becomes 0 as a float64."""
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    if value == 0.0 and re.match(VANISHED, text):
-        raise _VanishedError(text)
-    return value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {quoted(twice)} is there twice")
-    return made
 
 
 def _index(name: Any, noun: str, index: dict[Any, int]) -> int:

@@ -17,11 +17,10 @@ import numpy as np
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import several
-from anonymatch.graph.edges import TOO_SMALL, VANISHED, EdgeError
+from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.inputs import join
-from anonymatch.graph.io import limits
-from anonymatch.graph.io.notes import edge_notes
-from anonymatch.graph.io.sides import check_sides, json_names, named
+from anonymatch.graph.io.sides import check_sides, edge_notes, json_names, named
+from anonymatch.tabular import TOO_SMALL, VANISHED, Source, check_memory
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from anonymatch.graph.edges import AnyArray
     from anonymatch.graph.graph import Graph
     from anonymatch.graph.inputs import Parts
-    from anonymatch.graph.io.source import Source
 
 _BANNER = b"%%matrixmarket"
 _LAYOUTS = ("coordinate", "array")
@@ -44,7 +42,7 @@ def read(source: Source) -> tuple[Parts, list[str]]:
     shape = header.shape
     needed = 6 * len(content) + 100 * header.entries
     entries = several(header.entries, "entry", "entries")
-    limits.check_memory(needed, f"a matrix of {entries}", packed=source.size)
+    check_memory(needed, f"a matrix of {entries}", packed=source.size)
     row, column, values = _entries(content, header)
     users, behaviours = (
         named(header.names.get(noun), size, noun)

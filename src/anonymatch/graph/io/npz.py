@@ -19,10 +19,9 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
 from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.inputs import join
-from anonymatch.graph.io import limits
-from anonymatch.graph.io.notes import edge_notes
-from anonymatch.graph.io.sides import check_sides, json_names, named
+from anonymatch.graph.io.sides import check_sides, edge_notes, json_names, named
 from anonymatch.graph.names import Names
+from anonymatch.tabular import Source, check_memory, check_unfolded
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from anonymatch.graph.edges import AnyArray
     from anonymatch.graph.graph import Graph
     from anonymatch.graph.inputs import Parts
-    from anonymatch.graph.io.source import Source
 
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FORMATS = ("csr", "csc", "coo")
@@ -77,7 +75,7 @@ def read(source: Source) -> tuple[Parts, list[str]]:
             raise InputError(f"its shape is {shape}; need users x behaviours")
         entries = arrays["data"].size
         check_sides((shape[0], shape[1]), entries)
-        limits.check_memory(
+        check_memory(
             entries * _BYTES_AN_ENTRY,
             f"a matrix of {several(entries, 'entry', 'entries')}",
             packed=source.path.stat().st_size,
@@ -148,7 +146,7 @@ def _arrays(source: Source) -> dict[str, AnyArray]:
         if any(member.compress_type not in _PACKINGS for member in members):
             raise InputError("it is packed in a way that numpy does not use; save it again")
         packed = source.path.stat().st_size
-        limits.check_unfolded(sum(member.file_size for member in members), packed)
+        check_unfolded(sum(member.file_size for member in members), packed)
         return {
             member.filename.removesuffix(".npy"): _array(archive, member)
             for member in members

@@ -1,4 +1,10 @@
-"""From a table of edges (polars) to names and canonical edges, without a Python loop over rows."""
+"""Tables of edges through polars: columns user, behaviour and, if weighted, weight, in any order.
+
+Headers may be in any case, and behaviour may be behavior. In text, names are text, kept as written;
+in Parquet they are text or whole numbers. A row with an empty behaviour keeps a user without an
+edge; a row with an empty user keeps a behaviour without an edge; names that are in no edge of the
+file are noted. An empty name must be quoted in text (``""``). Message logs are refused.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +15,73 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from anonymatch._native import LARGEST, group_hashes
+from anonymatch._native import LARGEST
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import listed, meant_instead, quoted, several
-from anonymatch.graph.edges import (
-    EXACT_TEXT,
+from anonymatch.base.text import Call, listed, meant_instead, quoted, several
+from anonymatch.graph.edges import EXACT_TEXT, EdgeError, Indices, exact_text
+from anonymatch.graph.inputs import Parts, join
+from anonymatch.graph.io.sides import edge_notes, lonely_notes
+from anonymatch.graph.names import Names
+from anonymatch.tabular import (
+    DIRECTIONS,
+    TIMES,
     TOO_SMALL,
     VANISHED,
-    EdgeError,
-    Indices,
-    exact_text,
+    Source,
+    line_of_row,
+    load_parquet,
+    load_text,
+    name_codes,
+    refuse_repeats,
 )
-from anonymatch.graph.inputs import Parts, join
-from anonymatch.graph.io.logs import refuse_log
-from anonymatch.graph.io.notes import edge_notes, lonely_notes
-from anonymatch.graph.names import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from typing import BinaryIO
 
     from anonymatch.graph.edges import AnyArray
+    from anonymatch.graph.graph import Graph
 
 _T = TypeVar("_T")
 
-# Rows worked on at once: fresh memory for a whole column costs more than the work itself.
-_CHUNK = 1 << 18
-
 COLUMNS = ("user", "behaviour", "weight")
 _AMERICAN = {"behavior": "behaviour"}
+
+
+def read_text(source: Source, separator: str) -> tuple[Parts, list[str]]:
+    """The parts of a graph from CSV or TSV, and notes."""
+    frame, data = load_text(source, separator, _check_header)
+    if frame.is_empty():
+        raise InputError("it has a header and no rows; add one row an edge")
+    try:
+        return convert(frame)
+    except EdgeError as error:
+        lines = (line_of_row(data, separator, row) for row in error.positions)
+        raise error.at(*lines) from None
+
+
+def read_parquet(source: Source) -> tuple[Parts, list[str]]:
+    """The parts of a graph from Parquet, and notes."""
+    frame = load_parquet(source, _wanted)
+    if frame.is_empty():
+        raise InputError("it has columns and no rows; add one row an edge")
+    try:
+        return convert(frame)
+    except EdgeError as error:
+        raise error.at(*(row + 1 for row in error.positions), noun="row") from None
+
+
+def write_text(graph: Graph, stream: BinaryIO, separator: str) -> None:
+    """Write the edges by user, with rows that keep names and their order where edges do not."""
+    try:
+        frame_of(graph, text=True).write_csv(stream, separator=separator)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"cannot be written: {str(error).splitlines()[0]}") from None
+
+
+def write_parquet(graph: Graph, stream: BinaryIO) -> None:
+    """The same as Parquet."""
+    frame_of(graph, text=False).write_parquet(stream)
 
 
 def from_frame(frame: Any) -> Parts:
@@ -61,7 +106,7 @@ def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
     for side in sides:
         _check_names(side)
     with ThreadPoolExecutor(2) as pool:  # polars and the kernel release the interpreter lock
-        (row, users), (column, behaviours) = pool.map(_codes, sides)
+        (row, users), (column, behaviours) = pool.map(name_codes, sides)
     whole = not any(side.null_count() for side in sides)
     edges = None if whole else np.flatnonzero((row >= 0) & (column >= 0))
     weights = None
@@ -133,68 +178,19 @@ def check_columns(columns: list[str]) -> None:
             )
 
 
-def check_types(schema: dict[str, pl.DataType]) -> None:
-    """Refuse columns whose type can be neither names nor weights, before they are read."""
+def _check_header(columns: list[str]) -> None:
+    refuse_repeats(column for column in columns if column in COLUMNS)
+    check_columns(columns)
+
+
+def _wanted(schema: dict[str, pl.DataType]) -> list[str]:
+    """Columns of names and weights; refuses types that can be neither, before they are read."""
     check_columns(list(schema))
-    for column, name in meant(list(schema)).items():
+    columns = meant(list(schema))
+    for column, name in columns.items():
         if name != "weight":
             _check_names(pl.Series(column, [], dtype=schema[column]))
-
-
-def factorise(values: pl.Series) -> tuple[Indices, pl.Series]:
-    """Code of every value, and the different values in order of first appearance.
-
-    Exact whatever the hash does: each value is compared with the first that has its hash, and those
-    that differ are told apart by a dictionary.
-    """
-    return factorise_hashed(values, values.hash().to_numpy())
-
-
-def factorise_hashed(
-    values: pl.Series, hashes: npt.NDArray[np.uint64]
-) -> tuple[Indices, pl.Series]:
-    """As :func:`factorise`, with hashes given; any that agree on equal values will do."""
-    codes, first = group_hashes(hashes)
-    del hashes
-    different = values.gather(first)
-    wrong = _differing(codes, different, values)
-    if not len(wrong):
-        return codes, different
-    numbers: dict[object, int] = {}
-    fresh = [numbers.setdefault(value, len(numbers)) for value in values.gather(wrong).to_list()]
-    codes[wrong] = np.array(fresh, dtype=np.int32) + np.int32(len(first))
-    leaders = wrong[np.unique(np.array(fresh), return_index=True)[1]]
-    first = np.concatenate((first, leaders)).astype(np.int32)
-    return _rank(first)[codes], values.gather(np.sort(first))
-
-
-def _differing(codes: Indices, different: pl.Series, values: pl.Series) -> npt.NDArray[np.intp]:
-    """Positions whose value is not the one that its code stands for."""
-    wrong = []
-    for begin in range(0, len(values), _CHUNK):
-        part = values.slice(begin, _CHUNK)
-        meant = different.gather(codes[begin : begin + len(part)].view(np.uint32))
-        if not meant.equals(part):
-            wrong.append(np.flatnonzero((meant != part).to_numpy()) + begin)
-    return np.concatenate(wrong) if wrong else np.empty(0, dtype=np.intp)
-
-
-def _rank(first: Indices) -> Indices:
-    rank = np.empty(len(first), dtype=np.int32)
-    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return rank
-
-
-def _codes(side: pl.Series) -> tuple[Indices, pl.Series]:
-    """Code of every name, -1 where there is none, and the names."""
-    if not (side.dtype == pl.String or side.dtype.is_integer()):
-        side = side.cast(pl.String)  # categories
-    if not side.null_count():
-        return factorise(side)
-    present = side.is_not_null()
-    codes = np.full(len(side), -1, dtype=np.int32)
-    codes[present.to_numpy()], names = factorise(side.filter(present))
-    return codes, names
+    return list(columns)
 
 
 def _check_names(side: pl.Series) -> None:
@@ -291,3 +287,126 @@ def _from_pandas(column: Any, name: str) -> pl.Series:
         # pandas turns whole numbers beside a missing value into floats
         values = [None if value is None else int(value) for value in values]
     return pl.Series(name, values, strict=True)
+
+
+def refuse_log(columns: Iterable[str]) -> None:
+    """Refuse the columns of a message log: its rows are messages, not edges.
+
+    Examples
+    --------
+    >>> refuse_log(["user", "behaviour", "weight"])
+    >>> refuse_log(["When", "Direction", "user", "behaviour"])
+    Traceback (most recent call last):
+        ...
+    anonymatch.InputError: this looks like a message log, by its column 'Direction', and a \
+message log needs a column 'time'; rename the column of times, or that one if each row is an edge
+    """
+    there = {str(column).strip().lower(): str(column) for column in columns}
+    if not there.keys().isdisjoint(DIRECTIONS) and not there.keys().isdisjoint(TIMES):
+        raise InputError(
+            "this is a message log; audit it, or make a graph of it with: ",
+            Call(
+                "anonymatch.mixes.open_observation(path, law=...)",
+                "anonymatch convert FILE OUT --law LAW",
+            ),
+        )
+    if "direction" in there:
+        raise InputError(
+            f"this looks like a message log, by its column {quoted(there['direction'])}, and a "
+            "message log needs a column 'time'; rename the column of times, or that one if each "
+            f"row is an edge{meant_instead(TIMES, list(there.values()))}"
+        )
+
+
+# ---- a graph as a table
+
+
+def frame_of(graph: Graph, *, text: bool) -> pl.DataFrame:
+    """Columns user, behaviour and, if weighted, weight; ``text`` writes whole numbers as text.
+
+    Reading takes names in order of first appearance. Where the edges alone would not give the
+    order of this graph, all behaviours come first, each in a row without a user; a user without an
+    edge has a row without a behaviour.
+    """
+    if not graph.n_users and not graph.n_behaviours:
+        raise InputError("a table cannot hold an empty graph; write .json, .npz or .mtx")
+    users = names_of(graph.users, "user", text=text)
+    behaviours = names_of(graph.behaviours, "behaviour", text=text)
+    row, column = graph.rows().astype(np.int64), graph.indices.astype(np.int64)
+    at = np.arange(graph.n_edges)
+    alone = np.flatnonzero(graph.degrees == 0)
+    if len(alone):
+        before = graph.indptr[alone]
+        row, column, at = (
+            np.insert(array, before, values)
+            for array, values in ((row, alone), (column, -1), (at, -1))
+        )
+    if not _in_order(column, graph.n_behaviours):
+        none = np.full(graph.n_behaviours, -1)
+        row, at = np.concatenate((none, row)), np.concatenate((none, at))
+        column = np.concatenate((np.arange(graph.n_behaviours), column))
+    columns = [_gather("user", users, row), _gather("behaviour", behaviours, column)]
+    if graph.weighted:
+        columns.append(_gather("weight", _weight_column(graph), at))
+    return pl.DataFrame(columns)
+
+
+def names_of(names: Sequence[Hashable], noun: str, *, text: bool) -> pl.Series:
+    """Names as a column: all text or all whole numbers; other names have no place in a file."""
+    if isinstance(names, range):
+        numbers = pl.Series(noun, np.arange(len(names)))
+        return numbers.cast(pl.String) if text else numbers
+    kinds = {type(name) for name in names}
+    if not kinds <= {str, int}:
+        odd = next(name for name in names if type(name) not in (str, int))
+        raise InputError(
+            f"{noun} {quoted(odd)} is a {type(odd).__name__}; files hold names that are text or "
+            "whole numbers"
+        )
+    if text:
+        written = [str(name) for name in names]
+        if len(kinds) == 2 and len(set(written)) < len(written):
+            raise InputError(f"two {noun}s would have the same name as text; rename one")
+        return _text(noun, written)
+    if len(kinds) == 2:
+        raise InputError(f"{noun}s are named by text and by whole numbers; name them all alike")
+    if kinds == {str}:
+        return _text(noun, [str(name) for name in names])
+    try:
+        return pl.Series(noun, list(names), dtype=pl.Int64)
+    except (OverflowError, TypeError, pl.exceptions.PolarsError):
+        raise InputError(f"a {noun} is a number of more than 64 bits; use text") from None
+
+
+def _text(noun: str, names: list[str]) -> pl.Series:
+    try:
+        return pl.Series(noun, names, dtype=pl.String)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{noun} {quoted(error.object)} cannot be written as UTF-8") from None
+
+
+def _weight_column(graph: Graph) -> pl.Series:
+    """Whole numbers or floats; text such as 1/3 where float64 cannot hold some weight."""
+    weights, exact = graph.weights, graph.exact_weights if graph.rounded else None
+    if exact is not None:
+        return pl.Series("weight", [str(value) for value in exact.tolist()], dtype=pl.String)
+    if weights is None:
+        return pl.Series("weight", [], dtype=pl.Float64)
+    whole = bool((weights == np.floor(weights)).all() and weights.max() <= 2**53)
+    return pl.Series("weight", weights.astype(np.int64) if whole else weights)
+
+
+def _gather(name: str, values: pl.Series, at: npt.NDArray[np.int64]) -> pl.Series:
+    """The values at these positions, null where the position is -1."""
+    missing = at < 0
+    if not missing.any():
+        return values.gather(at).alias(name)
+    padded = values.extend_constant(None, 1)
+    return padded.gather(np.where(missing, len(values), at)).alias(name)
+
+
+def _in_order(column: npt.NDArray[np.int64], size: int) -> bool:
+    """Whether 0, 1, ..., size - 1 all appear, each for the first time in that order."""
+    present = column[column >= 0]
+    different, first = np.unique(present, return_index=True)
+    return len(different) == size and bool((np.diff(first) > 0).all())

@@ -14,22 +14,9 @@ import polars as pl
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
-from anonymatch.mixes.formats.message_tables import Table
 from anonymatch.mixes.logs.messages import LATEST
 from anonymatch.mixes.reading.hints import unit_gap
-
-__all__ = [
-    "UNITS",
-    "Clock",
-    "clock",
-    "directions",
-    "flags",
-    "from_one_origin",
-    "mixed_units",
-    "names",
-    "seconds",
-]
-
+from anonymatch.tabular import Table, name_codes
 
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """How many of each make a second."""
@@ -55,7 +42,6 @@ _OUT = (
     *("out", "output", "egress", "leave", "left", "exit", "depart", "departed", "departure"),
     *("receive", "received", "recv", "recvd", "rcv", "rcvd", "deliver", "delivered", "rx"),
 )
-_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no", "")
 
 _DATED, _ZONED = "date-times", "date-times with a time zone"
 _DATE = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
@@ -326,7 +312,7 @@ def _more(rows: int) -> str:
     return "" if rows == 1 else f" ({several(rows, 'row')} have none of these)"
 
 
-def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) -> pl.Series:
+def names_in(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) -> pl.Series:
     """Who is seen in these rows, by the first of the columns that is there."""
     column = next(present for name in columns if (present := table.column(name)) is not None)
     kind = column.dtype
@@ -343,31 +329,33 @@ def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) ->
     return chosen
 
 
-def flags(
-    table: Table,
-    rows: npt.NDArray[np.intp],
-    names: tuple[str, ...] = ("cover", "dummy", "lost"),
-) -> Bools | None:
-    """Which of these rows are flagged in one of the columns; None if no row says anything."""
-    flagged = None
-    for name in names:
-        column = table.column(name)
+def matched(came: tuple[Table, Ints], left: tuple[Table, Ints]) -> Ints | None:
+    """The place among the rows out of each row in that has the same ``message``.
+
+    -1 where no row out has it, -2 where the row in has none; None if a table has no such column.
+    """
+    ids = []
+    for table, rows in (came, left):
+        column = table.column("message")
         if column is None:
-            continue
-        given = column.gather(rows)
-        if given.null_count() == len(given):
-            continue
-        if given.dtype == pl.Boolean:
-            true = given.fill_null(value=False)
-        else:
-            text = given.cast(pl.String).str.strip_chars().str.to_lowercase().fill_null("")
-            true = text.is_in(_TRUE)
-            wrong = (~(true | text.is_in(_FALSE))).arg_true()
-            if len(wrong):
-                at = int(wrong[0])
-                table.refuse(int(rows[at]), f"{name} is {quoted(given[at])}; write true or false")
-        flagged = true.to_numpy() if flagged is None else flagged | true.to_numpy()
-    return flagged
+            return None
+        ids.append(column.gather(rows).cast(pl.String))
+    both = np.split(name_codes(pl.concat(ids))[0], [len(ids[0])])
+    place = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
+    for (table, rows), codes in zip((came, left), both, strict=True):
+        place[:] = -1
+        known = np.flatnonzero(codes >= 0)
+        place[codes[known][::-1]] = known[::-1]
+        again = known[place[codes[known]] != known]
+        if len(again):
+            at = int(again[0])
+            first, row = sorted((int(rows[place[codes[at]]]), int(rows[at])))
+            table.refuse(
+                row,
+                f"message {quoted(table.text('message')[row])} is there twice on one side, first "
+                f"in {table.where_of(first)}; keep one",
+            )
+    return np.where(both[0] < 0, -2, place[both[0]])
 
 
 def seconds(unit: object) -> str | None:

@@ -23,55 +23,28 @@ numbers. Headers may be in capitals; ``columns`` maps columns that are called ot
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from anonymatch.base.arrays import Floats
-from anonymatch.base.atomic_files import as_path, unfinished_stream
-from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, FileName, Message, alike, listed, quoted, several
-from anonymatch.mixes.formats.plain_logs import plain_log
+from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.atomic_files import as_path
 from anonymatch.mixes.formats.source_format import SourceFormat
-from anonymatch.mixes.logs.messages import (
-    Messages,
-    check_messages,
-    decimal_text,
-    in_words,
-    nanoseconds_of,
-)
-from anonymatch.mixes.reading.hints import unit_hint
+from anonymatch.mixes.logs.messages import LATEST, Messages, check_messages
+from anonymatch.mixes.reading.hints import unit_gap, unit_hint
+from anonymatch.tabular import write_table
 
 if TYPE_CHECKING:
-    import polars as pl
+    from anonymatch.mixes.options import ReadOptions
 
-    from anonymatch.mixes.formats.message_columns import Clock
-    from anonymatch.mixes.formats.message_tables import Table
-    from anonymatch.mixes.reading.reading import ReadOptions
-
-__all__ = ["put_frame", "read_messages", "write_messages"]
-
-Rows = npt.NDArray[np.intp]
-
-_IN, _OUT = ("user", "name"), ("behaviour", "name")
-
-
-class _LogSide(NamedTuple):
-    """Messages in, or messages out, in order of time."""
-
-    table: Table
-    rows: Rows  # of the table
-    times: Floats
-    names: pl.Series
-    flags: npt.NDArray[np.bool_] | None
-    dates: str | None
-    origin: float
-
-    def moment(self, at: int) -> str:
-        return in_words(float(self.times[at]), self.dates, self.origin)
+_MOST_BYTES = 1 << 20  # beyond, polars is faster, its import included
+_COARSE = 2.0**20  # seconds below which float64 holds less than a nanosecond
+_NEEDED = {"time", "direction", "user", "behaviour"}
+_ODD = re.compile('["\r\0\ufeff]')
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 
 
 def read_messages(
@@ -123,46 +96,9 @@ def read_messages(
     plain = plain_log(as_path(path)) if usual else None
     if plain is not None:
         return plain
-    from anonymatch.mixes.formats import message_columns, message_tables
+    from anonymatch.mixes.formats import message_tables  # imports polars
 
-    unit = message_columns.seconds(unit)
-    tables = _tables(path, departures, message_tables.column_names(columns))
-    clocks = [message_columns.clock(table, unit) for table in tables]
-    if clocks[0].kind != clocks[-1].kind:
-        raise InputError(
-            f"its times are {clocks[1].kind}, but those of ",
-            FileName(tables[0].path),
-            f" are {clocks[0].kind}; write all alike",
-        ).about(tables[1].path)
-    absolute = [each.times for each in clocks]
-    origin, clocks = message_columns.from_one_origin(clocks)
-    times = [each.times for each in clocks]
-    remarks: list[str] = []
-    if len(tables) == 1:
-        inward, remarks = message_columns.directions(tables[0])
-        rows = np.flatnonzero(inward), np.flatnonzero(~inward)
-    else:
-        rows = np.arange(len(times[0])), np.arange(len(times[1]))
-    came, before = _side(tables[0], rows[0], clocks[0], origin, _IN, "in")
-    left, after = _side(tables[-1], rows[1], clocks[-1], origin, _OUT, "out")
-    notes = [note for table in tables for note in table.notes]
-    notes += [note for clock in clocks for note in clock.notes]
-    notes += [*remarks, *before, *after]
-    if clocks[0].kind == "numbers":
-        mixed = message_columns.mixed_units(list(zip(tables, absolute, strict=True)))
-        notes += mixed or _unit_notes(tables[0], absolute[0], unit)
-    return Messages(
-        arrivals=came.times,
-        departures=left.times,
-        senders=tuple(came.names.to_list()),
-        receivers=tuple(left.names.to_list()),
-        truth=_truth(came, left),
-        cover=left.flags,
-        lost=came.flags,
-        dates=clocks[0].dates,
-        origin=origin,
-        notes=tuple(notes),
-    )
+    return message_tables.read(path, departures, unit, columns)
 
 
 def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
@@ -190,283 +126,87 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
     0.0,in,ann,,1
     1.0,out,,x,1
     """
-    from anonymatch.mixes.formats.message_tables import suffix_of
+    from anonymatch.mixes.formats import message_tables  # imports polars
 
     check_messages(messages)
-    target = as_path(path)
-    suffix, packed = suffix_of(target)
-    with unfinished_stream(target, packed=packed) as stream:
-        put_frame(_frame(messages, suffix=suffix), suffix, stream)
+    write_table(path, lambda suffix: message_tables.frame_of(messages, suffix))
 
 
-def _tables(
-    path: str | os.PathLike[str],
-    departures: str | os.PathLike[str] | None,
-    names: Mapping[str, str],
-) -> list[Table]:
-    """The table of both directions, or of messages in and of messages out."""
-    from anonymatch.mixes.formats import message_tables
-
-    first = as_path(path)
-    if departures is None:
-        needed = (("time", "entered"), ("direction", "left"))
-        table = message_tables.load(first, needed, names=names)
-        there = set(table.frame.columns)
-        if {"entered", "left"} <= there and not {"time", "direction"} <= there:
-            _check_names(table, (_IN, _OUT))
-            return table.packet_ends()
-        _check_pairs(table, there)
-        _check_names(table, (_IN, _OUT))
-        return [table]
-    files = (first, _IN), (as_path(departures), _OUT)
-    tables = [message_tables.load(each, (("time",),), names=names) for each, _ in files]
-    for table, (_, side) in zip(tables, files, strict=True):
-        _check_names(table, (side,))
-    return tables
+# ---- small logs with nothing odd in them, read without polars: to import that takes longer
 
 
-def _check_pairs(table: Table, there: set[str]) -> None:
-    """Refuse a table with one end of a packet alone, or with a time and no direction."""
-    for name, other in (
-        ("entered", "left"),
-        ("left", "entered"),
-        ("time", "direction"),
-        ("direction", "time"),
-    ):
-        if name in there and other not in there:
-            raise InputError(
-                f"it has a column of {name!r} and none of {other!r}; the columns are "
-                f"{listed(table.columns)}; name it with ",
-                Argument("columns", f"{other}=COLUMN"),
-            ).about(table.path)
+class _Side(NamedTuple):
+    """Messages in, or messages out, in order of time."""
+
+    times: Floats
+    names: tuple[str, ...]
+    ids: tuple[str, ...] | None
 
 
-def _check_names(table: Table, sides: Sequence[tuple[str, ...]]) -> None:
-    """Refuse names that one direction lacks, or that may be in columns called otherwise.
+def plain_log(path: Path) -> Messages | None:
+    """The messages of a plain log, None if it is no such file."""
+    columns = _columns(path)
+    if columns is None or not all(map(_NUMBER.fullmatch, columns["time"])):
+        return None
+    times = np.array(columns["time"], dtype=np.float64)
+    if not (np.abs(times) <= LATEST).all() or unit_gap(times) or unit_hint(times):
+        return None
+    if np.abs(times).max() >= _COARSE:  # they may be finer than float64 can hold
+        return None
+    came = _side(columns, times, "in", "user")
+    left = _side(columns, times, "out", "behaviour")
+    if came is None or left is None or len(came.times) + len(left.times) < len(times):
+        return None
+    truth = None if came.ids is None or left.ids is None else _truth(came.ids, left.ids)
+    if truth is not None and (left.times[truth] < came.times)[truth >= 0].any():
+        return None
+    return Messages(
+        arrivals=came.times,
+        departures=left.times,
+        senders=came.names,
+        receivers=left.names,
+        truth=truth,
+    )
 
-    A log without any names is complete: its messages have numbers.
-    """
-    from anonymatch.mixes.formats.message_tables import suggested_columns
 
-    there = set(table.frame.columns)
-    missing = [side[0] for side in sides if not there & set(side)]
-    found = {name: one for name in missing for one in table.ignored if alike(name, one)}
-    found = suggested_columns(table.ignored, missing) | found
-    packets = {"entered", "left"} <= there
-    if not missing or (not found and (packets or len(missing) == len(sides))):
-        return
-    pairs = ",".join(f"{name}={found.get(name, 'COLUMN')}" for name in missing)
-    raise InputError(
-        f"no column {' or '.join(map(repr, missing))}; the columns are {listed(table.columns)}; "
-        "name them with ",
-        Argument("columns", pairs),
-    ).about(table.path)
+def _columns(path: Path) -> dict[str, tuple[str, ...]] | None:
+    """The cells of a table that has the columns of a log and no others."""
+    separator = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    if separator is None:
+        return None
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return None
+        text = path.read_bytes().decode("utf-8")
+    except (OSError, ValueError):
+        return None
+    header, *rows = [line.split(separator) for line in text.removesuffix("\n").split("\n")]
+    plain = len(header) == len(set(header)) and set(header) - {"message"} == _NEEDED
+    if not plain or not rows or _ODD.search(text) or {*map(len, rows)} != {len(header)}:
+        return None
+    return dict(zip(header, zip(*rows, strict=True), strict=True))
 
 
 def _side(
-    table: Table, rows: Rows, clock: Clock, origin: float, columns: tuple[str, ...], noun: str
-) -> tuple[_LogSide, list[str]]:
-    """The messages in these rows, and notes."""
-    from anonymatch.mixes.formats import message_columns
-
-    if not len(rows):
-        raise InputError(f"no row has the direction {noun}; add the messages {noun}").about(
-            table.path
-        )
-    notes, times = [], clock.times[rows]
-    unnamed = not any(table.column(name) is not None for name in columns)
-    back = np.flatnonzero(np.diff(times) < 0)
-    if len(back):
-        line = table.position(int(rows[back[0] + 1]))
-        came, then = (in_words(time, clock.dates, origin) for time in times[back[0] : back[0] + 2])
-        notes.append(
-            f"{line}: the time goes back, from {came.removesuffix(' s')} to {then}; "
-            f"messages {noun} were sorted by time"
-        )
-        order = np.argsort(times, kind="stable")
-        rows, times = rows[order], times[order]
-    names = _numbers(noun, len(rows)) if unnamed else message_columns.names(table, columns, rows)
-    flags = message_columns.flags(table, rows)
-    side = _LogSide(table, rows, times, names, flags, clock.dates, origin)
-    return side, notes if unnamed else notes + _repeats(side, noun)
+    columns: dict[str, tuple[str, ...]], times: Floats, direction: str, who: str
+) -> _Side | None:
+    """The rows of one direction, None if one of them is to be noted or refused."""
+    rows = [row for row, word in enumerate(columns["direction"]) if word == direction]
+    names = tuple(columns[who][row] for row in rows)
+    ids = tuple(columns["message"][row] for row in rows) if "message" in columns else None
+    own = times[rows]
+    if not rows or not all(names) or (np.diff(own) < 0).any():
+        return None
+    if len(set(zip(own.tolist(), names, ids or names, strict=True))) < len(rows):
+        return None
+    known = [one for one in ids or () if one]
+    return None if len(set(known)) < len(known) else _Side(own, names, ids)
 
 
-def _numbers(noun: str, rows: int) -> pl.Series:
-    """Names of messages that have none: in 1, in 2, and so on, in order of time."""
-    import polars as pl
-
-    return f"{noun} " + pl.Series(np.arange(1, rows + 1)).cast(pl.String)
-
-
-def _repeats(side: _LogSide, noun: str) -> list[str]:
-    """A note on messages of one time and one name."""
-    import polars as pl
-
-    same = np.diff(side.times) == 0.0
-    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
-    messages = pl.DataFrame(
-        [pl.Series("time", side.times[tied]), side.names.gather(tied).alias("name")]
-    )
-    message = side.table.column("message")
-    if message is not None:
-        messages = messages.with_columns(message.gather(side.rows[tied]).alias("message"))
-    again = (~messages.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
-    if not len(again):
-        return []
-    line = side.table.position(int(side.rows[tied[int(again[0])]]))
-    repeats = "repeats" if len(again) == 1 else "repeat"
-    who = several(len(again), "message")
-    return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
-
-
-def _truth(came: _LogSide, left: _LogSide) -> npt.NDArray[np.int64] | None:
-    """The message out of each message in, by the column ``message`` of both."""
-    import polars as pl
-
-    from anonymatch.graph import factorise
-
-    known, ids = [], []
-    for side in (came, left):
-        column = side.table.column("message")
-        if column is None:
-            return None
-        given = column.gather(side.rows).cast(pl.String)
-        known.append(given.is_not_null().arg_true().to_numpy())
-        ids.append(given.gather(known[-1]))
-    codes = np.split(factorise(pl.concat(ids))[0], [len(ids[0])])
-    for side, rows, some, numbers in zip((came, left), known, ids, codes, strict=True):
-        if (np.bincount(numbers) > 1).any():
-            _refuse_twice(side, side.rows[rows], some)
-    departures = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
-    departures[codes[1]] = known[1]
-    truth = np.full(len(came.rows), -1, dtype=np.int64)
-    truth[known[0]] = departures[codes[0]]
-    _check_order(came, left, truth)
-    return truth
-
-
-def _refuse_twice(side: _LogSide, rows: Rows, ids: pl.Series) -> NoReturn:
-    at = int((~ids.is_first_distinct()).arg_true()[0])
-    first = int((ids == ids[at]).arg_true()[0])
-    twice = rows[[first, at]].tolist()
-    side.table.refuse(
-        max(twice),
-        f"message {quoted(ids[at])} is there twice on one side, first in "
-        f"{side.table.where(int(side.table.row_of[min(twice)]))}; keep one",
-    )
-
-
-def _check_order(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
-    known = np.flatnonzero(truth >= 0)
-    early = known[left.times[truth[known]] < came.times[known]]
-    if len(early):
-        at = int(early[0])
-        end = int(truth[at])
-        left.table.refuse(
-            int(left.rows[end]),
-            f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
-            f"comes in at {came.moment(at)}{_also(len(early))}; check the clocks",
-        )
-    _check_flags(came, left, truth)
-
-
-def _check_flags(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
-    """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
-    known = np.flatnonzero(truth >= 0)
-    ends = truth[known]
-    none = np.zeros(len(known), dtype=np.bool_)
-    gone = none if came.flags is None else came.flags[known]
-    hidden = none if left.flags is None else left.flags[ends]
-    for side, wrong, word in (
-        (came, known[gone & ~hidden], "never comes out"),
-        (left, ends[hidden & ~gone], "is nobody's"),
-    ):
-        if len(wrong):
-            side.table.refuse(
-                int(side.rows[int(wrong[0])]),
-                f"the message {word} by its flag, but its number is on the other side too, "
-                "unflagged; flag both rows of a dummy that goes all the way, or neither",
-            )
-
-
-def _also(messages: int) -> str:
-    """How many more messages the same is wrong with."""
-    return f", and so do {messages - 1} more" if messages > 1 else ""
-
-
-def _unit_notes(table: Table, times: Floats, unit: str | None) -> list[str]:
-    """A note on numbers that would be times of our days in a smaller unit than seconds."""
-    hint = unit_hint(times) if unit is None else None
-    return [] if hint is None else [Message(f"{table.path}: ", hint)]
-
-
-def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
-    """The column of times: seconds, or date-times if the log had these."""
-    import polars as pl
-
-    if messages.origin:
-        exact = [nanoseconds_of(time, messages.origin) for time in times.tolist()]
-        if messages.dates is None:
-            return [decimal_text(one) for one in exact]
-        fine = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
-        if not text:
-            return fine.dt.replace_time_zone("UTC") if messages.dates == "UTC" else fine
-        places = 9 if any(one % 1000 for one in exact) else 6
-        return fine.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f" + "Z" * (messages.dates == "UTC"))
-    if messages.dates is None:
-        return times
-    whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
-    if not text:
-        return whole.dt.replace_time_zone("UTC") if messages.dates == "UTC" else whole
-    return whole.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f" + "Z" * (messages.dates == "UTC"))
-
-
-def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
-    """One row a message seen, in order of time, messages in first where times agree."""
-    import polars as pl
-
-    from anonymatch.graph import names_of
-
-    came, left = messages.n_in, messages.n_out
-    text = suffix in (".csv", ".tsv")
-    times = np.concatenate((messages.arrivals, messages.departures))
-    columns: dict[str, Any] = {
-        "time": _moments(messages, times, text=suffix != ".parquet"),
-        "direction": pl.concat(
-            [pl.repeat("in", came, eager=True), pl.repeat("out", left, eager=True)]
-        ),
-    }
-    for noun, names, before, after in (
-        ("user", messages.senders, 0, left),
-        ("behaviour", messages.receivers, came, 0),
-    ):
-        named = names_of(names, noun, text=text)
-        gaps = (pl.Series(noun, [None] * gap, dtype=named.dtype) for gap in (before, after))
-        columns[noun] = pl.concat([next(gaps), named, next(gaps)])
-    if messages.truth is not None:
-        known = np.flatnonzero(messages.truth >= 0)
-        numbers = np.zeros(came + left, dtype=np.int64)
-        numbers[known] = numbers[came + messages.truth[known]] = known + 1
-        columns["message"] = pl.Series(numbers).replace(0, None)
-    for name, flags, begin in (("cover", messages.cover, came), ("lost", messages.lost, 0)):
-        if flags is not None:
-            whole = np.zeros(came + left, dtype=np.bool_)
-            whole[begin : begin + len(flags)] = flags
-            marked = np.zeros(came + left, dtype=np.bool_)
-            marked[begin : begin + len(flags)] = True
-            columns[name] = pl.select(pl.when(pl.Series(marked)).then(pl.Series(whole))).to_series()
-    order = np.argsort(times, kind="stable")
-    return pl.DataFrame(columns)[order]
-
-
-def put_frame(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
-    """Write a table in the format of a suffix."""
-    if suffix == ".parquet":
-        frame.write_parquet(stream)
-    elif suffix == ".jsonl":
-        frame.write_ndjson(stream)
-    else:
-        frame.write_csv(stream, separator="," if suffix == ".csv" else "\t")
+def _truth(came: tuple[str, ...], left: tuple[str, ...]) -> Ints:
+    """The message out of each message in, -1 where it is not known."""
+    departure = {one: at for at, one in enumerate(left) if one}
+    return np.array([departure.get(one, -1) for one in came], dtype=np.int64)
 
 
 def _messages(path: Path, options: ReadOptions) -> Messages:

@@ -1,463 +1,348 @@
-"""Tables of messages: files as columns with the names that readers of logs know."""
+"""Message logs in tables through polars: rows of both directions, of one, or one per packet."""
 
 from __future__ import annotations
 
-import io
-import json
-import math
-import re
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
-from typing import Any, NoReturn
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from anonymatch.base.errors import InputError, Where
-from anonymatch.base.text import Argument, alike, did_you_mean, listed, quoted, several
-from anonymatch.graph import (
-    DIRECTIONS,
-    FORMATS,
-    TIMES,
-    Source,
-    decode,
-    delimited,
-    format_of,
-    limits,
-    parquet,
-    reading,
+from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.atomic_files import as_path
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument, FileName, Message, alike, listed, quoted, several
+from anonymatch.graph import names_of
+from anonymatch.mixes.formats.message_columns import (
+    Clock,
+    clock,
+    directions,
+    from_one_origin,
+    matched,
+    mixed_units,
+    names_in,
+    seconds,
+)
+from anonymatch.mixes.logs.messages import Messages, decimal_text, in_words, nanoseconds_of
+from anonymatch.mixes.reading.hints import unit_hint
+from anonymatch.tabular import (
+    BEHAVIOUR,
+    DIRECTION,
+    EITHER,
+    FLAGS,
+    MESSAGE,
+    TIME,
+    USER,
+    Column,
+    Columns,
+    Table,
+    column_names,
+    read_table,
+    suggested_columns,
 )
 
-__all__ = [
-    "MESSAGE_COLUMNS",
-    "SUFFIXES",
-    "Spellings",
-    "Table",
-    "column_names",
-    "load",
-    "named_columns",
-    "suffix_of",
-    "suggested_columns",
-]
+Rows = npt.NDArray[np.intp]
 
-SUFFIXES = tuple(suffix for suffix, kind in FORMATS.items() if kind.table)
-
-Spellings = Mapping[str, Sequence[str]]
-"""What columns are called: their names by what they mean."""
-
-MESSAGE_COLUMNS: Spellings = {
-    "time": TIMES,
-    "direction": DIRECTIONS,
-    "entered": ("entered", "entered_at", "arrival", "arrived_at", "sent", "sent_at"),
-    "left": ("left", "left_at", "departure", "departed_at", "received", "received_at"),
-    "user": ("user", "sender"),
-    "behaviour": ("behaviour", "behavior", "receiver"),
-    "name": ("name", "id", "who"),
-    "message": ("message", "message_id", "msg"),
-    "round": ("round",),
-    "cover": ("cover",),
-    "dummy": ("dummy",),
-    "lost": ("lost",),
-}
-_OF_TIME = ("time", "entered", "left", "sent", "received")
-_BYTES_A_ROW = 400  # columns, names and sorts, at their peak
-_UNFOLDS = 10  # values and the text, as a multiple of the bytes of JSON lines
-_BYTES_A_LINE = 100  # of columns, even if a line is empty
+COLUMNS = Columns(
+    TIME,
+    DIRECTION,
+    Column("entered", ("entered_at", "arrival", "arrived_at", "sent", "sent_at"), kind="time"),
+    Column("left", ("left_at", "departure", "departed_at", "received", "received_at"), kind="time"),
+    USER,
+    BEHAVIOUR,
+    EITHER,
+    MESSAGE,
+    Column("round"),
+    *FLAGS,
+)
+_IN, _OUT = ("user", "name"), ("behaviour", "name")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """The known columns of a file, under their first spelling; rows that are empty are left out.
+class _LogSide(NamedTuple):
+    """Messages in, or messages out, in order of time."""
 
-    ``row_of`` has the row of the file, from 0, of each row of the table; ``where`` turns it into
-    where that is: ``line 7``. ``titles`` has what the file calls each column, and ``ignored`` the
-    columns that are not known.
+    table: Table
+    rows: Rows  # of the table
+    times: Floats
+    names: pl.Series
+    flags: Bools | None
+    dates: str | None
+    origin: float
+
+    def moment(self, at: int) -> str:
+        return in_words(float(self.times[at]), self.dates, self.origin)
+
+
+def read(
+    path: str | os.PathLike[str],
+    departures: str | os.PathLike[str] | None,
+    unit: str | None,
+    columns: Mapping[str, str] | Sequence[str] | None,
+) -> Messages:
+    """The messages of one table, or of one of messages in and one of messages out."""
+    unit = seconds(unit)
+    tables = _tables(path, departures, column_names(columns))
+    clocks = [clock(table, unit) for table in tables]
+    if clocks[0].kind != clocks[-1].kind:
+        raise InputError(
+            f"its times are {clocks[1].kind}, but those of ",
+            FileName(tables[0].path),
+            f" are {clocks[0].kind}; write all alike",
+        ).about(tables[1].path)
+    absolute = [each.times for each in clocks]
+    origin, clocks = from_one_origin(clocks)
+    times = [each.times for each in clocks]
+    remarks: list[str] = []
+    if len(tables) == 1:
+        inward, remarks = directions(tables[0])
+        rows = np.flatnonzero(inward), np.flatnonzero(~inward)
+    else:
+        rows = np.arange(len(times[0])), np.arange(len(times[1]))
+    came, before = _side(tables[0], rows[0], clocks[0], origin, _IN, "in")
+    left, after = _side(tables[-1], rows[1], clocks[-1], origin, _OUT, "out")
+    notes = [note for table in tables for note in table.notes]
+    notes += [note for clock in clocks for note in clock.notes]
+    notes += [*remarks, *before, *after]
+    if clocks[0].kind == "numbers":
+        mixed = mixed_units(list(zip(tables, absolute, strict=True)))
+        hint = unit_hint(absolute[0]) if unit is None and not mixed else None
+        notes += mixed if hint is None else [Message(f"{tables[0].path}: ", hint)]
+    return Messages(
+        arrivals=came.times,
+        departures=left.times,
+        senders=tuple(came.names.to_list()),
+        receivers=tuple(left.names.to_list()),
+        truth=_truth(came, left),
+        cover=left.flags,
+        lost=came.flags,
+        dates=clocks[0].dates,
+        origin=origin,
+        notes=tuple(notes),
+    )
+
+
+def _tables(
+    path: str | os.PathLike[str],
+    departures: str | os.PathLike[str] | None,
+    names: Mapping[str, str],
+) -> list[Table]:
+    """The table of both directions, or of messages in and of messages out."""
+    first = as_path(path)
+    if departures is None:
+        needed = (("time", "entered"), ("direction", "left"))
+        table = read_table(first, COLUMNS, needed, names=names)
+        there = set(table.frame.columns)
+        if {"entered", "left"} <= there and not {"time", "direction"} <= there:
+            _check_names(table, (_IN, _OUT))
+            return _packet_ends(table)
+        _check_pairs(table, there)
+        _check_names(table, (_IN, _OUT))
+        return [table]
+    files = (first, _IN), (as_path(departures), _OUT)
+    tables = [read_table(each, COLUMNS, (("time",),), names=names) for each, _ in files]
+    for table, (_, side) in zip(tables, files, strict=True):
+        _check_names(table, (side,))
+    return tables
+
+
+def _packet_ends(table: Table) -> list[Table]:
+    """Messages in and messages out of a table with one row per packet.
+
+    A packet without a time of departure was not seen to leave, one without a time of arrival
+    was not seen to come in. The two ends of a row are one message.
     """
-
-    path: Path
-    frame: pl.DataFrame
-    row_of: pl.Series
-    where: Callable[[int], Where]
-    notes: tuple[str, ...] = ()
-    titles: Mapping[str, str] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-
-    def refuse(self, row: int, what: str) -> NoReturn:
-        """Raise the error about a row of the table."""
-        raise InputError(what, where=self.where(int(self.row_of[row]))).about(self.path)
-
-    def position(self, row: int) -> str:
-        """File and line of a row of the table."""
-        return f"{self.path}: {self.where(int(self.row_of[row]))}"
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns as the file calls them."""
-        return [*self.titles.values(), *self.ignored]
-
-    def titled(self, name: str) -> str:
-        """Where a column is, for errors: nothing if the file calls it by its usual name."""
-        title = self.titles.get(name, name)
-        return "" if title.strip().lower() == name else f" in column {quoted(title)}"
-
-    def packet_ends(self) -> list[Table]:
-        """Messages in and messages out of a table with one row per packet.
-
-        A packet without a time of departure was not seen to leave, one without a time of arrival
-        was not seen to come in. The two ends of a row are one message.
-        """
-        ends = []
-        for name, verb in (("entered", "enter"), ("left", "leave")):
-            times = self.frame.get_column(name)
-            if times.dtype.is_float():
-                times = times.fill_nan(None)
-            rows = times.is_not_null().arg_true()
-            if not len(rows):
-                raise InputError(
-                    f"no packet is seen to {verb}: column {quoted(self.titles[name])} is empty"
-                ).about(self.path)
-            numbers = pl.int_range(self.frame.height, eager=True).alias("message")
-            frame = self.frame.drop("entered", "left", "time", "message", strict=False)
-            frame = frame.with_columns(times.alias("time"), numbers)[rows]
-            titles = {**self.titles, "time": self.titles[name]}
-            ends.append(replace(self, frame=frame, row_of=self.row_of.gather(rows), titles=titles))
-        return [ends[0], replace(ends[1], notes=())]
-
-    def column(self, name: str) -> pl.Series | None:
-        return self.frame.get_column(name) if name in self.frame.columns else None
+    ends = []
+    for name, verb in (("entered", "enter"), ("left", "leave")):
+        times = table.frame.get_column(name)
+        if times.dtype.is_float():
+            times = times.fill_nan(None)
+        rows = times.is_not_null().arg_true()
+        if not len(rows):
+            raise InputError(
+                f"no packet is seen to {verb}: column {quoted(table.titles[name])} is empty"
+            ).about(table.path)
+        numbers = pl.int_range(table.frame.height, eager=True).alias("message")
+        frame = table.frame.drop("entered", "left", "time", "message", strict=False)
+        frame = frame.with_columns(times.alias("time"), numbers)
+        titles = {**table.titles, "time": table.titles[name]}
+        ends.append(replace(table, frame=frame, titles=titles).at(rows))
+    return [ends[0], replace(ends[1], notes=())]
 
 
-def column_names(given: Mapping[str, str] | Sequence[str] | None) -> dict[str, str]:
-    """Names of columns by their meaning, from a mapping or from text.
+def _check_pairs(table: Table, there: set[str]) -> None:
+    """Refuse a table with one end of a packet alone, or with a time and no direction."""
+    pairs = ("entered", "left"), ("time", "direction")
+    for name, other in (*pairs, *(pair[::-1] for pair in pairs)):
+        if name in there and other not in there:
+            raise InputError(
+                f"it has a column of {name!r} and none of {other!r}; the columns are "
+                f"{listed(table.columns)}; name it with ",
+                Argument("columns", f"{other}=COLUMN"),
+            ).about(table.path)
 
-    Examples
-    --------
-    >>> column_names("time=timestamp_ms,user=src"), column_names({"time": "t"}), column_names(None)
-    ({'time': 'timestamp_ms', 'user': 'src'}, {'time': 't'}, {})
+
+def _check_names(table: Table, sides: Sequence[tuple[str, ...]]) -> None:
+    """Refuse names that one direction lacks, or that may be in columns called otherwise.
+
+    A log without any names is complete: its messages have numbers.
     """
-    if given is None or isinstance(given, Mapping):
-        return {str(meaning): str(name) for meaning, name in (given or {}).items()}
-    texts = [given] if isinstance(given, str) else list(given)
-    names: dict[str, str] = {}
-    for pair in (pair for text in texts for pair in text.split(",")):
-        meaning, equals, name = (part.strip() for part in pair.partition("="))
-        if not equals or not meaning or not name:
-            raise InputError(
-                Argument("columns"),
-                f": {quoted(pair)} must be MEANING=NAME, such as time=timestamp_ms",
-            )
-        if names.setdefault(meaning, name) != name:
-            raise InputError(Argument("columns"), f" names {meaning!r} twice; keep one")
-    return names
+    there = set(table.frame.columns)
+    missing = [side[0] for side in sides if not there & set(side)]
+    found = {name: one for name in missing for one in table.ignored if alike(name, one)}
+    found = suggested_columns(table.ignored, missing) | found
+    packets = {"entered", "left"} <= there
+    if not missing or (not found and (packets or len(missing) == len(sides))):
+        return
+    pairs = ",".join(f"{name}={found.get(name, 'COLUMN')}" for name in missing)
+    raise InputError(
+        f"no column {' or '.join(map(repr, missing))}; the columns are {listed(table.columns)}; "
+        "name them with ",
+        Argument("columns", pairs),
+    ).about(table.path)
 
 
-def named_columns(spellings: Spellings, names: Mapping[str, str]) -> Spellings:
-    """Spellings in which some columns have the names that the caller gives, and no others."""
-    for meaning in names:
-        if meaning not in spellings:
-            raise InputError(
-                Argument("columns"),
-                f": no column is called {quoted(meaning)} here; known are {', '.join(spellings)}"
-                f"{did_you_mean(meaning, spellings)}",
+def _side(
+    table: Table, rows: Rows, clock: Clock, origin: float, columns: tuple[str, ...], noun: str
+) -> tuple[_LogSide, list[str]]:
+    """The messages in these rows, and notes."""
+    if not len(rows):
+        raise InputError(f"no row has the direction {noun}; add the messages {noun}").about(
+            table.path
+        )
+    notes, times = [], clock.times[rows]
+    unnamed = not any(table.column(name) is not None for name in columns)
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        line = table.position(int(rows[back[0] + 1]))
+        came, then = (in_words(time, clock.dates, origin) for time in times[back[0] : back[0] + 2])
+        notes.append(
+            f"{line}: the time goes back, from {came.removesuffix(' s')} to {then}; "
+            f"messages {noun} were sorted by time"
+        )
+        order = np.argsort(times, kind="stable")
+        rows, times = rows[order], times[order]
+    if unnamed:  # in 1, in 2, and so on, in order of time
+        names = f"{noun} " + pl.Series(np.arange(1, len(rows) + 1)).cast(pl.String)
+    else:
+        names = names_in(table, columns, rows)
+    flags = table.flags(rows, "cover", "dummy", "lost")
+    side = _LogSide(table, rows, times, names, flags, clock.dates, origin)
+    return side, notes if unnamed else notes + _repeats(side, noun)
+
+
+def _repeats(side: _LogSide, noun: str) -> list[str]:
+    """A note on messages of one time and one name."""
+    same = np.diff(side.times) == 0.0
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    messages = pl.DataFrame(
+        [pl.Series("time", side.times[tied]), side.names.gather(tied).alias("name")]
+    )
+    message = side.table.column("message")
+    if message is not None:
+        messages = messages.with_columns(message.gather(side.rows[tied]).alias("message"))
+    again = (~messages.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
+    if not len(again):
+        return []
+    line = side.table.position(int(side.rows[tied[int(again[0])]]))
+    repeats = "repeats" if len(again) == 1 else "repeat"
+    who = several(len(again), "message")
+    return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
+
+
+def _truth(came: _LogSide, left: _LogSide) -> Ints | None:
+    """The message out of each message in, by the column ``message`` of both."""
+    truth = matched((came.table, came.rows), (left.table, left.rows))
+    if truth is None:
+        return None
+    truth = np.maximum(truth, -1)
+    _check_order(came, left, truth)
+    return truth
+
+
+def _check_order(came: _LogSide, left: _LogSide, truth: Ints) -> None:
+    known = np.flatnonzero(truth >= 0)
+    early = known[left.times[truth[known]] < came.times[known]]
+    if len(early):
+        at = int(early[0])
+        end = int(truth[at])
+        also = f", and so do {len(early) - 1} more" if len(early) > 1 else ""
+        left.table.refuse(
+            int(left.rows[end]),
+            f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
+            f"comes in at {came.moment(at)}{also}; check the clocks",
+        )
+    _check_flags(came, left, truth)
+
+
+def _check_flags(came: _LogSide, left: _LogSide, truth: Ints) -> None:
+    """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
+    known = np.flatnonzero(truth >= 0)
+    ends = truth[known]
+    none = np.zeros(len(known), dtype=np.bool_)
+    gone = none if came.flags is None else came.flags[known]
+    hidden = none if left.flags is None else left.flags[ends]
+    for side, wrong, word in (
+        (came, known[gone & ~hidden], "never comes out"),
+        (left, ends[hidden & ~gone], "is nobody's"),
+    ):
+        if len(wrong):
+            side.table.refuse(
+                int(side.rows[int(wrong[0])]),
+                f"the message {word} by its flag, but its number is on the other side too, "
+                "unflagged; flag both rows of a dummy that goes all the way, or neither",
             )
-    given = {meaning: (name.strip().lower(),) for meaning, name in names.items()}
-    if "user" in given and given["user"] == given.get("behaviour"):
-        given["name"] = given.pop("user")
-        del given["behaviour"]
-    taken = {word for words in given.values() for word in words}
-    if len(taken) < len(given):
-        raise InputError(Argument("columns"), " gives one column two meanings; keep one")
-    return {
-        meaning: given.get(meaning, tuple(word for word in words if word not in taken))
-        for meaning, words in spellings.items()
+
+
+def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
+    """The column of times: seconds, or date-times if the log had these."""
+    places = 6
+    if messages.origin:
+        exact = [nanoseconds_of(time, messages.origin) for time in times.tolist()]
+        if messages.dates is None:
+            return [decimal_text(one) for one in exact]
+        moments = pl.Series(exact, dtype=pl.Int64).cast(pl.Datetime("ns"))
+        places = 9 if any(one % 1000 for one in exact) else 6
+    elif messages.dates is None:
+        return times
+    else:
+        moments = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
+    if text:
+        zone = "Z" * (messages.dates == "UTC")
+        return moments.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.{places}f{zone}")
+    return moments.dt.replace_time_zone("UTC") if messages.dates == "UTC" else moments
+
+
+def frame_of(messages: Messages, suffix: str) -> pl.DataFrame:
+    """One row a message seen, in order of time, messages in first where times agree."""
+    came, left = messages.n_in, messages.n_out
+    text = suffix in (".csv", ".tsv")
+    times = np.concatenate((messages.arrivals, messages.departures))
+    columns: dict[str, Any] = {
+        "time": _moments(messages, times, text=suffix != ".parquet"),
+        "direction": pl.concat(
+            [pl.repeat("in", came, eager=True), pl.repeat("out", left, eager=True)]
+        ),
     }
-
-
-_HINTS = {
-    "time": ("time", "stamp", "ts", "date", "when", "clock"),
-    "direction": ("dir", "in_out", "side", "event", "kind", "type"),
-    "user": ("src", "source", "sender", "client", "user", "from", "initiator"),
-    "behaviour": ("dst", "dest", "receiver", "recipient", "server", "target", "to", "responder"),
-    "from": ("src", "source", "from", "prev", "sender"),
-    "to": ("dst", "dest", "to", "next", "receiver"),
-}
-"""Parts of names by which columns are known that are called otherwise."""
-
-
-def suggested_columns(columns: Sequence[str], meanings: Sequence[str]) -> dict[str, str]:
-    """Columns that may have these meanings, by their names.
-
-    Examples
-    --------
-    >>> suggested_columns(["timestamp_ms", "dir", "src", "dst"], ["time", "user", "behaviour"])
-    {'time': 'timestamp_ms', 'user': 'src', 'behaviour': 'dst'}
-    """
-    found: dict[str, str] = {}
-    for meaning in meanings:
-        for hint in _HINTS.get(meaning, ()):
-            free = [column for column in columns if column not in found.values()]
-            near = [column for column in free if _has_word(column, hint)]
-            if near:
-                found[meaning] = near[0]
-                break
-    return found
-
-
-def _has_word(column: str, hint: str) -> bool:
-    word = column.strip().lower()
-    parts = [part for part in re.split(r"[^a-z]+", word) if part]
-    return hint in (word, *parts) if len(hint) <= 3 else hint in word
-
-
-def load(
-    path: Path,
-    needed: tuple[tuple[str, ...], ...],
-    spellings: Spellings = MESSAGE_COLUMNS,
-    names: Mapping[str, str] | None = None,
-) -> Table:
-    """The table of a file; of each of the ``needed`` groups it has at least one column.
-
-    ``names`` has what some columns are called, by their meaning.
-    """
-    suffix, packed = suffix_of(path)
-    with reading(path):
-        spellings = named_columns(spellings, names or {})
-        frame, where = _frame(Source(path, packed), suffix, needed, spellings)
-        if frame.is_empty():
-            raise InputError("it has columns and no rows; add one row a message")
-        meanings = ((column, _meaning(column, spellings)) for column in frame.columns)
-        meant = {column: meaning for column, meaning in meanings if meaning is not None}
-        extra = [column for column in frame.columns if column not in meant]
-        chosen = frame.select(*meant).rename(meant)
-        full = chosen.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-        notes = [f"ignored columns: {listed(extra)}"] if extra else []
-        rows = full.arg_true()
-        if len(rows) < chosen.height:
-            notes.append(f"ignored {several(chosen.height - len(rows), 'empty row')}")
-            chosen = chosen[rows]
-        if chosen.is_empty():
-            raise InputError("it has columns and no rows; add one row a message")
-    return Table(
-        path,
-        chosen,
-        rows,
-        where,
-        tuple(f"{path}: {note}" for note in notes),
-        titles={meaning: column for column, meaning in meant.items()},
-        ignored=tuple(extra),
-    )
-
-
-def suffix_of(path: Path) -> tuple[str, bool]:
-    """The suffix that tells the format, and whether the file is compressed."""
-    suffix, _, packed = format_of(path, SUFFIXES, of="message logs")
-    return suffix, packed
-
-
-def _frame(
-    source: Source, suffix: str, needed: tuple[tuple[str, ...], ...], spellings: Spellings
-) -> tuple[pl.DataFrame, Callable[[int], Where]]:
-    check = partial(_check_columns, needed=needed, spellings=spellings)
-    if suffix == ".parquet":
-        wanted = partial(_wanted, check=check, spellings=spellings)
-        return parquet.load(source, wanted, _BYTES_A_ROW), _row
-    if suffix == ".jsonl":
-        return _json_lines(source, check, spellings)
-    separator = FORMATS[suffix].separator
-    frame, data = delimited.load(source, separator, check, _BYTES_A_ROW)
-    return frame, lambda row: Where(lines=(delimited.line_of_row(data, separator, row),))
-
-
-def _wanted(
-    schema: dict[str, pl.DataType], check: Callable[[list[str]], None], spellings: Spellings
-) -> list[str]:
-    check(list(schema))
-    _check_kinds(schema, spellings)
-    return [name for name in schema if _meaning(name, spellings)]
-
-
-def _check_kinds(schema: Mapping[str, pl.DataType], spellings: Spellings) -> None:
-    """Refuse known columns of a type that is no text, no number and, but for times, no date."""
-    for name, kind in schema.items():
-        meaning = _meaning(name, spellings)
-        if meaning is None:
-            continue
-        dates = kind.is_temporal() and meaning not in _OF_TIME
-        if dates or kind.is_nested() or kind in (pl.Binary, pl.Object):
-            raise InputError(f"column {quoted(name)} holds {kind}; give text or numbers")
-
-
-def _row(row: int) -> Where:
-    return Where(lines=(row + 1,), noun="row")
-
-
-def _meaning(column: str, spellings: Spellings) -> str | None:
-    word = column.strip().lower()
-    return next((name for name, known in spellings.items() if word in known), None)
-
-
-def _check_columns(
-    columns: list[str], *, needed: tuple[tuple[str, ...], ...], spellings: Spellings
-) -> None:
-    meant = [_meaning(column, spellings) for column in columns]
-    for group in needed:
-        if not set(group) & set(meant):
-            words = " or ".join(repr(spellings[name][0]) for name in group if spellings[name])
-            others = [column for column, meaning in zip(columns, meant, strict=True) if not meaning]
-            raise InputError(
-                f"no column {words}; the columns are {listed(columns) or 'none'}; name them with ",
-                *_naming(needed, meant, others, spellings),
-            )
-    for name in spellings:
-        same = [
-            quoted(column)
-            for column, meaning in zip(columns, meant, strict=True)
-            if meaning == name
-        ]
-        if len(same) > 1:
-            raise InputError(f"columns {' and '.join(same)} mean the same; keep one")
-
-
-def _naming(
-    needed: Sequence[tuple[str, ...]],
-    meant: Sequence[str | None],
-    others: Sequence[str],
-    spellings: Spellings,
-) -> list[str | Argument]:
-    """Options that name the missing columns, ready to be used; COLUMN where none looks right."""
-    at = int("entered" in meant or "left" in meant)  # one row per packet
-    missing = [group[at % len(group)] for group in needed if not set(group) & set(meant)]
-    close = {name: column for name in missing for column in others if alike(name, column)}
-    left = [column for column in others if column not in close.values()]
-    names = () if "name" in meant else ("user", "behaviour")
-    more = [name for name in names if name in spellings and name not in meant]
-    guessed = close | suggested_columns(left, [*missing, *more])
-    pairs = [f"{name}={guessed.get(name, 'COLUMN')}" for name in missing]
-    pairs += [f"{name}={guessed[name]}" for name in more if name in guessed]
-    of_time = guessed.get("time", "").lower()
-    unit = next((one for one in ("ms", "us", "ns") if of_time.endswith(f"_{one}")), None)
-    beside: list[str | Argument] = [] if unit is None else [" and ", Argument("unit", unit)]
-    return [Argument("columns", ",".join(pairs)), *beside]
-
-
-def _json_lines(
-    source: Source, check: Callable[[list[str]], None], spellings: Spellings
-) -> tuple[pl.DataFrame, Callable[[int], Where]]:
-    content = source.content()
-    if not content.strip():
-        raise InputError("it is empty; write one message a line")
-    needed = _UNFOLDS * len(content) + _BYTES_A_LINE * content.count(b"\n")
-    limits.check_memory(needed, "messages as JSON lines", packed=source.size)
-    keys: dict[str, None] = {}
-    columns: dict[str, list[Any]] = {}
-    numbers = array("q")
-    for number, record in _records(content):
-        for key in record:
-            if key not in keys:
-                keys[key] = None
-                if _meaning(key, spellings):
-                    columns[key] = [None] * len(numbers)
-        for key, values in columns.items():
-            values.append(record.get(key))
-        numbers.append(number)
-    check(list(keys))
-    frame = pl.DataFrame(
-        [
-            _series(key, _numbers_of(values, of_time=_meaning(key, spellings) in _OF_TIME), numbers)
-            for key, values in columns.items()
-        ]
-    )
-    _check_kinds(frame.schema, spellings)
-    ignored = dict.fromkeys(_writable(key) for key in keys if key not in columns)
-    frame = frame.with_columns(pl.lit(None).alias(key) for key in ignored)
-    return frame, lambda row: Where(lines=(numbers[row],))
-
-
-def _records(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of JSON lines, each with the number of its line.
-
-    Not by polars: it takes minutes for values that are nested deep, and for lines that all have
-    other keys.
-    """
-    for number, line in _lines(content):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(decode(line), parse_float=_Written)
-        except json.JSONDecodeError as error:
-            wrong = InputError(f"no JSON at column {error.colno}: {error.msg}")
-            raise wrong.at(number, column=error.colno) from None
-        except InputError as error:  # about the first line of its own
-            raise error.at(number) from None
-        except RecursionError:
-            raise InputError("it is nested too deep; write one message per line").at(
-                number
-            ) from None
-        except ValueError as error:
-            raise InputError(f"no usable JSON ({error})").at(number) from None
-        if not isinstance(record, dict):
-            raise InputError('need an object: {"time": ..., "user": ...}').at(number)
-        yield number, record
-
-
-class _Written(str):
-    """A number with a point or an exponent as it is written: float64 may not hold all digits."""
-
-    __slots__ = ()
-
-
-def _numbers_of(values: list[Any], *, of_time: bool) -> list[Any]:
-    """Values of a column with its written numbers: as text in a column of times, else as floats."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if _Written not in kinds:
-        return values
-    if of_time and kinds <= {_Written, int}:
-        return [None if value is None else str(value) for value in values]
-    return [float(value) if isinstance(value, _Written) else value for value in values]
-
-
-_NAMES_OF_KINDS = {dict: "an object", list: "a list", bool: "true or false", str: "text"}
-
-
-def _series(key: str, values: list[Any], numbers: Sequence[int]) -> pl.Series:
-    """One column: all true or false, all numbers, or text with whole numbers as text."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds == {int, str}:
-        values = [None if value is None else str(value) for value in values]
-    elif kinds == {int, float}:
-        values = [None if value is None else _float(value) for value in values]
-    if len(kinds) <= 1 - bool(kinds & {dict, list}) or kinds in ({int, str}, {int, float}):
-        try:
-            return pl.Series(key, values)
-        except (OverflowError, TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
-            raise InputError(
-                f"column {quoted(key)} holds a number of more than 64 bits, or half a character"
-            ) from None
-    first = next(value for value in values if value is not None)
-    odd = next(
-        at
-        for at, value in enumerate(values)
-        if isinstance(value, (dict, list)) or type(value) not in (type(None), type(first))
-    )
-    kind = _NAMES_OF_KINDS.get(type(values[odd]), "a number")
-    raise InputError(f"{quoted(key)} is {kind}; give text or numbers, alike in all lines").at(
-        numbers[odd]
-    )
-
-
-def _writable(key: str) -> str:
-    """A key without halves of characters, which polars cannot hold."""
-    return key.encode("utf-8", "replace").decode("utf-8")
-
-
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    return enumerate(io.BytesIO(content), start=1)
+    for noun, names, before, after in (
+        ("user", messages.senders, 0, left),
+        ("behaviour", messages.receivers, came, 0),
+    ):
+        named = names_of(names, noun, text=text)
+        columns[noun] = pl.concat([named.clear(before), named, named.clear(after)])
+    if messages.truth is not None:
+        known = np.flatnonzero(messages.truth >= 0)
+        numbers = np.zeros(came + left, dtype=np.int64)
+        numbers[known] = numbers[came + messages.truth[known]] = known + 1
+        columns["message"] = pl.Series(numbers).replace(0, None)
+    for name, flags, before, after in (
+        ("cover", messages.cover, came, 0),
+        ("lost", messages.lost, 0, left),
+    ):
+        if flags is not None:
+            marked = pl.Series(flags)
+            columns[name] = pl.concat([marked.clear(before), marked, marked.clear(after)])
+    order = np.argsort(times, kind="stable")
+    return pl.DataFrame(columns)[order]

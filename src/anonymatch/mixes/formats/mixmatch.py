@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,17 +40,15 @@ from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
-from anonymatch.graph import Graph, Names, canonical, limits, reading
+from anonymatch.graph import Graph, Names, canonical
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law, check_law
 from anonymatch.mixes.logs.observation import FLOWS, MessageObservation
-from anonymatch.tabular import as_object, load_json
+from anonymatch.tabular import Source, about, as_object, check_memory, load_json, reading
 
 if TYPE_CHECKING:
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
-
-__all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
 
 FLOW_PAIR = "flowpair.json"
 
@@ -148,7 +145,7 @@ def read_flow_pairs(
     begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
     origins = [min(begins)] * len(begins) if align is None else begins
     size = sum(file.stat().st_size for file in files)
-    with _about(path):
+    with about(path):
         _check_ticks([side for pair in whole_pairs for side in pair], tick, size)
         initiators, responders = (
             [_flow(pair[end], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
@@ -246,7 +243,7 @@ class _FlowSide:
 
 def _read(file: Path) -> tuple[_FlowSide, _FlowSide]:
     with reading(file):
-        document = as_object(load_json(file), "a flow pair")
+        document = as_object(load_json(Source.of(file)), "a flow pair")
         return _side(document, "initiator", file), _side(document, "responder", file)
 
 
@@ -301,21 +298,12 @@ def _check_ticks(sides: Sequence[_FlowSide], tick: int, size: int) -> None:
                 ")",
             )
         ticks += lasts + _LOOKS
-    limits.check_memory(
+    check_memory(
         _BYTES_A_TICK * ticks,
         f"{several(ticks, 'tick')} of {several(len(sides), 'flow')}",
         "allow a longer delay, or fewer flows",
         packed=size,
     )
-
-
-@contextmanager
-def _about(file: Path) -> Iterator[None]:
-    """What is wrong becomes one line that begins with the folder."""
-    try:
-        yield
-    except InputError as error:
-        raise error.about(file) from None
 
 
 def _flow(side: _FlowSide, origin: int, tick: int) -> _Flow:
@@ -356,9 +344,7 @@ def _graph(
         first = min(first, int(begins[near].min()))
         last = max(last, int(ends[near].max()))
         needed = 8 * (2 * len(near) + len(group)) * (last - first)
-        limits.check_memory(
-            needed, "comparing flows", "allow a longer delay, or fewer flows", packed=size
-        )
+        check_memory(needed, "comparing flows", "allow a longer delay, or fewer flows", packed=size)
         others = _clock([responders[at] for at in near.tolist()], first, last)
         looks = [others[:, :, ::stride].copy() for stride in _STRIDES[:-1]] + [others]
         own = _clock([initiators[at] for at in group], first, last)

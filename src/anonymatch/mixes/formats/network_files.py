@@ -22,7 +22,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,39 +33,38 @@ from anonymatch.base.text import quoted
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law
 from anonymatch.mixes.logs.observation import NetworkObservation
-from anonymatch.mixes.networks.link_logs import LinkRows, in_words, network_law, observe_links
+from anonymatch.mixes.networks.link_logs import in_words, observe_links
+from anonymatch.mixes.networks.link_rows import LinkRows
 from anonymatch.mixes.networks.network_conditions import (
     LinkConditions,
     PerMix,
-    flush_law,
-    mean_delays,
-    most_inside,
+    network_law,
 )
+from anonymatch.tabular import FLAGS, MESSAGE, TIME, Column, Columns, about, column_names
 
 if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.mixes.formats.message_columns import Clock
-    from anonymatch.mixes.formats.message_tables import Table
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
-
-__all__ = ["LINKS", "corrupt_names", "read_network"]
+    from anonymatch.tabular import Table
 
 LINKS = ("from", "to")
 """Columns that make a table with times one of links."""
 
-_SPELLINGS = {
-    "time": ("time", "timestamp"),
-    "sent": ("sent",),
-    "received": ("received",),
-    "from": ("from",),
-    "to": ("to",),
-    "message": ("message", "message_id", "msg"),
-    "cover": ("cover",),
-    "dummy": ("dummy",),
-    "lost": ("lost",),
-}
+_COLUMNS = Columns(
+    TIME,
+    Column("sent", kind="time"),
+    Column("received", kind="time"),
+    *map(Column, LINKS),
+    MESSAGE,
+    *FLAGS,
+)
+
+
+_CONDITIONS = ("loss", "cover_rate", "loop_rate", "inside_at_start", "since", "until", "drained")
+_OPTIONS = (*_CONDITIONS, "corrupt", "unit", "columns", "cover_visible", "whole_log")
 
 
 def read_network(
@@ -124,28 +123,25 @@ def read_network(
     >>> observation.network.mixes, observation.source
     (('A', 'B'), 'a network of 2 mixes in 2 layers, each choosing uniformly')
     """
-    from anonymatch.mixes.formats import message_columns, message_tables
+    from anonymatch.mixes.formats import message_columns
+    from anonymatch.tabular import read_table
 
     file, mix = as_path(path), network_law(law)
     unit = message_columns.seconds(unit)
-    table = message_tables.load(
-        file,
-        (("time", "sent"), ("from",), ("to",)),
-        _SPELLINGS,
-        message_tables.column_names(columns),
-    )
+    needed = (("time", "sent"), ("from",), ("to",))
+    table = read_table(file, _COLUMNS, needed, names=column_names(columns))
     (sent, *others), origin, notes = _times(table, unit)
     rows = _rows(table, sent.times, others[0].times if others else None)
     rows = replace(rows, origin=origin, dates=sent.dates)
-    try:
+    with about(file):
         observation = observe_links(
             rows,
-            mix,
+            mix.law,
             source="",
             given=LinkConditions(
-                mean=mean_delays(law),
-                most=most_inside(law),
-                flushes=flush_law(law),
+                mean=mix.mean,
+                most=mix.most,
+                flushes=mix.flushes,
                 loss=loss,
                 cover_rate=cover_rate,
                 loop_rate=loop_rate,
@@ -159,8 +155,6 @@ def read_network(
             whole_log=whole_log,
             notes=(*table.notes, *notes),
         )
-    except InputError as error:
-        raise error.about(file) from None
     network = observation.network
     assert network is not None
     return replace(observation, source=in_words(network))
@@ -212,30 +206,32 @@ def _times(table: Table, unit: str | None) -> tuple[list[Clock], float, tuple[st
 
 def _rows(table: Table, sent: Floats, received: Floats | None) -> LinkRows:
     from anonymatch.mixes.formats import message_columns
+    from anonymatch.tabular import name_codes
 
     every = np.arange(table.frame.height)
-    ends = [_text(message_columns.names(table, (name,), every), table) for name in LINKS]
-    names, numbers = _numbered(ends[0].append(ends[1]))
-    from_, to = numbers[: len(every)], numbers[len(every) :]
+    ends = [_text(message_columns.names_in(table, (name,), every), table) for name in LINKS]
+    numbers, names = name_codes(ends[0].append(ends[1]))
+    from_, to = np.split(numbers.astype(np.int64), 2)
     same = np.flatnonzero(from_ == to)
     if len(same):
         row = int(same[0])
-        table.refuse(row, f"a packet goes from {quoted(names[from_[row]])} to itself")
+        table.refuse(row, f"a packet goes from {quoted(names[int(from_[row])])} to itself")
     message: Ints | None = None
     message_names: list[str] = []
     column = table.column("message")
     if column is not None and column.null_count() < len(column):
-        message_names, message = _numbered(column)
+        codes, known = name_codes(column)
+        message, message_names = codes.astype(np.int64), known.to_list()
     return LinkRows(
-        names=names,
+        names=names.to_list(),
         from_=from_,
         to=to,
         sent=sent,
         received=received,
         message=message,
         message_names=message_names,
-        flagged=message_columns.flags(table, every, ("cover", "dummy")),
-        lost=message_columns.flags(table, every, ("lost",)),
+        flagged=table.flags(None, "cover", "dummy"),
+        lost=table.flags(None, "lost"),
         refuse=table.refuse,
     )
 
@@ -250,16 +246,6 @@ def _text(column: pl.Series, table: Table) -> pl.Series:
     return text
 
 
-def _numbered(column: pl.Series) -> tuple[list[str], Ints]:
-    """Values as numbers in the order in which they appear, -1 for none."""
-    import polars as pl
-
-    names = column.drop_nulls().unique(maintain_order=True)
-    numbers = pl.Series(np.arange(len(names)), dtype=pl.Int64)
-    found = column.replace_strict(names, numbers, default=-1, return_dtype=pl.Int64)
-    return names.to_list(), found.fill_null(-1).to_numpy()
-
-
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
 ) -> NetworkObservation:
@@ -269,22 +255,8 @@ def _open(
     except InputError as error:
         raise (error.about(path) if options.law is None else error) from None
     assert options.law is not None
-    return read_network(
-        path,
-        options.law,
-        loss=options.loss,
-        cover_rate=options.cover_rate,
-        loop_rate=options.loop_rate,
-        inside_at_start=options.inside_at_start,
-        since=options.since,
-        until=options.until,
-        drained=options.drained,
-        corrupt=options.corrupt,
-        unit=options.unit,
-        columns=options.columns,
-        cover_visible=options.cover_visible,
-        whole_log=options.whole_log,
-    )
+    given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
+    return read_network(path, options.law, **given)
 
 
 FORMAT: SourceFormat = SourceFormat(

@@ -26,18 +26,15 @@ import numpy as np
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
-from anonymatch.graph import reading
 from anonymatch.mixes.formats.relays import EXACT_EDGES, path_graph
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.running import Budget
-from anonymatch.tabular import as_name, as_object, load_json, true_indices
+from anonymatch.tabular import Source, as_name, as_object, load_json, reading
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
-    from anonymatch.mixes.reading.reading import ReadOptions
-
-__all__ = ["is_relays", "read_relays"]
+    from anonymatch.mixes.options import ReadOptions
 
 _KEYS = {"links", "relays", "entries", "exits", "length", "repeat", "bandwidth", "truth"}
 
@@ -74,7 +71,7 @@ def read_relays(
     """
     file = as_path(path)
     with reading(file):
-        document = as_object(load_json(file), "a topology")
+        document = as_object(load_json(Source.of(file)), "a topology")
         unknown = set(document) - _KEYS
         if unknown:
             known = ", ".join(sorted(_KEYS))
@@ -96,7 +93,7 @@ def read_relays(
         )
         truth = _names(document, "truth") if "truth" in document else None
         place_of = {behaviour: at for at, behaviour in enumerate(behaviours)}
-        indices = None if truth is None else true_indices(truth, users, place_of)
+        indices = None if truth is None else _true_indices(truth, users, place_of)
     kind = "walks" if repeat else "paths"
     weighed = ", by bandwidth" if bandwidth is not None else ""
     rounded = "Weights are rounded to float64."
@@ -161,6 +158,29 @@ def _names(document: dict[str, Any], key: str) -> dict[str, str]:
     return {
         name: as_name(value, f"{quoted(name)} in {quoted(key)}") for name, value in given.items()
     }
+
+
+def _true_indices(
+    truth: dict[str, str], users: dict[str, Any], behaviours: dict[str, int]
+) -> list[int]:
+    """The behaviour of each user by index, -1 where the truth is silent."""
+    owners: dict[str, str] = {}
+    for user, behaviour in truth.items():
+        if user not in users:
+            raise InputError(
+                f'"truth" names the user {quoted(user)}, who is not there; check the name'
+            )
+        if behaviour not in behaviours:
+            raise InputError(
+                f'"truth" gives {quoted(user)} the unknown {quoted(behaviour)}; check the name'
+            )
+        if behaviour in owners:
+            raise InputError(
+                f'"truth" gives {quoted(behaviour)} to {quoted(owners[behaviour])} and '
+                f"{quoted(user)}; keep one"
+            )
+        owners[behaviour] = user
+    return [behaviours[truth[user]] if user in truth else -1 for user in users]
 
 
 def _open(

@@ -15,8 +15,11 @@ then paths from all of these to all of these count together, and the bandwidth o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
+from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
@@ -27,20 +30,20 @@ from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import offsets
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
-from anonymatch.graph import SMALLEST, Edges, Graph, Names, limits, settle
-from anonymatch.mixes.formats.paths import (
-    Links,
-    all_path_counts,
-    onward_links,
-    paths_from,
-    whole_bandwidths,
-)
+from anonymatch.graph import SMALLEST, Edges, Graph, Names, exact_text, settle
 from anonymatch.running import Budget
-
-__all__ = ["EXACT_EDGES", "path_counts", "path_graph", "relay_graph", "relay_weights"]
+from anonymatch.tabular import check_memory
 
 EXACT_EDGES = 2_000_000
 """Above, weights are rounded to float64."""
+
+Links = Mapping[Hashable, Mapping[Hashable, int]]
+"""From each relay to those that it sends to, with their bandwidth, which is not 0."""
+
+_STEP_SECONDS = 1e-6  # one more relay on one set of relays passed
+_STATE_BYTES = 400.0
+_LINK_SECONDS = 3e-7  # one link of a walk with large integers
+_EXACT_FLOATS = 2.0**62
 
 
 def path_counts(
@@ -69,8 +72,8 @@ def path_counts(
     >>> path_counts([("a", "b"), ("b", "a"), ("a", "c"), ("b", "c")], entry="a", relays=3)
     {'c': 1}
     """
-    onward = onward_links(links)
-    return paths_from(onward, _known(entry, onward, "entry"), _length(relays), Budget.of(budget))
+    onward = _onward_links(links)
+    return _paths_from(onward, _known(entry, onward, "entry"), _length(relays), Budget.of(budget))
 
 
 def relay_weights(
@@ -110,7 +113,7 @@ def relay_weights(
     >>> print(*relay_weights(links, entry="t", exits={"x1": 2, "x2": 2}))
     1/3 1/3 1/6 1/6
     """
-    onward = onward_links(links)
+    onward = _onward_links(links)
     _check_exits(exits, onward)
     start = _known(entry, onward, "entry")
     return _weights(onward, start, exits, _length(relays), Budget.of(budget))
@@ -152,7 +155,7 @@ def relay_graph(
     11/108 4/11 4/11 3/22 3/22
     """
     links = list(links)
-    _check_exits(exits, onward_links(links))
+    _check_exits(exits, _onward_links(links))
     behaviours = {
         (relay, number): relay
         for relay, departures in exits.items()
@@ -210,7 +213,7 @@ def path_graph(
     3/4 1/4 3/4 1/4
     """
     links = list(links)
-    onward = onward_links(links, bandwidth)
+    onward = _onward_links(links, bandwidth)
     length, allowance = _length(relays), Budget.of(budget)
     entered = {user: _group(relay, f"user {quoted(user)}") for user, relay in users.items()}
     left = {one: _group(relay, f"behaviour {quoted(one)}") for one, relay in behaviours.items()}
@@ -221,10 +224,10 @@ def path_graph(
         list(dict.fromkeys(relay for group in side.values() for relay in group))
         for side in (entered, left)
     )
-    counts = all_path_counts(onward, entries, exits, length, repeat=repeat, budget=allowance)
+    counts = _all_path_counts(onward, entries, exits, length, repeat=repeat, budget=allowance)
     from_groups, to_groups = (list(dict.fromkeys(side.values())) for side in (entered, left))
     if any(len(group) > 1 for group in (*from_groups, *to_groups)):
-        wide = None if bandwidth is None else whole_bandwidths(bandwidth, onward)
+        wide = None if bandwidth is None else _whole_bandwidths(bandwidth, onward)
         counts = _together(counts, entries, exits, from_groups, to_groups, wide)
     for group, row in zip(from_groups, counts, strict=True):
         if not row.any():
@@ -279,7 +282,7 @@ def _weighted(
     edges = int(degrees.sum())
     if edges > LARGEST:
         raise InputError(f"{edges} edges; a graph holds at most {LARGEST}")
-    limits.check_memory(28 * edges, f"a graph of {edges} edges", "take fewer users")
+    check_memory(28 * edges, f"a graph of {edges} edges", "take fewer users")
     exact = edges <= EXACT_EDGES
     rows = [_shares(row, departures, exact=exact) for row in counts]
     columns = [np.flatnonzero(row[exit_of]).astype(np.int32) for row in counts]
@@ -329,7 +332,7 @@ def _no_path(relays: int, entry: Hashable) -> InputError:
 def _weights(
     onward: Links, entry: Hashable, exits: Mapping[Any, int], relays: int, budget: Budget
 ) -> list[Fraction]:
-    paths = paths_from(onward, entry, relays, budget)
+    paths = _paths_from(onward, entry, relays, budget)
     total = sum(paths.get(relay, 0) for relay, departures in exits.items() if departures)
     if total == 0:
         raise _no_path(relays, entry)
@@ -358,3 +361,195 @@ def _check_exits(exits: Mapping[Any, int], onward: Links) -> None:
                 f"exit {quoted(relay)} has {quoted(departures)} behaviours; give a whole number "
                 "from 0"
             )
+
+
+# ---- ways through a network: paths, which pass no relay twice, and walks, which may
+
+
+def _onward_links(
+    links: Iterable[tuple[Hashable, Hashable]], bandwidth: Mapping[Any, Any] | None = None
+) -> Links:
+    """Links by relay; one that is given twice counts once, one to the same relay never."""
+    onward: dict[Hashable, dict[Hashable, int]] = {}
+    for number, link in enumerate(links):
+        try:
+            sender, receiver = link
+            onward.setdefault(sender, {})
+            onward.setdefault(receiver, {})
+        except (TypeError, ValueError):
+            raise InputError(f"link {number} is {quoted(link)}; give pairs of relays") from None
+        if sender != receiver:
+            onward[sender][receiver] = 1
+    if bandwidth is None:
+        return onward
+    wide = _whole_bandwidths(bandwidth, onward)
+    return {
+        relay: {following: wide[following] for following in after if wide[following]}
+        for relay, after in onward.items()
+    }
+
+
+def _whole_bandwidths(bandwidth: Mapping[Any, Any], relays: Iterable[Hashable]) -> dict[Any, int]:
+    """Bandwidths in one unit that makes them whole numbers: only their ratios matter."""
+    exact: dict[Any, Fraction] = {}
+    for relay in relays:
+        if relay not in bandwidth:
+            raise InputError(
+                f"relay {quoted(relay)} has no bandwidth; give one for every relay, or none"
+            )
+        value = bandwidth[relay]
+        fraction = _exact(value)
+        if fraction is None or fraction < 0:
+            raise InputError(
+                f"relay {quoted(relay)} has the bandwidth {quoted(value)}; give a number of "
+                "0 or more"
+            )
+        exact[relay] = fraction
+    unit = math.lcm(*(value.denominator for value in exact.values()))
+    whole = {relay: int(value * unit) for relay, value in exact.items()}
+    shared = math.gcd(*whole.values()) or 1
+    return {relay: value // shared for relay, value in whole.items()}
+
+
+def _exact(value: object) -> Fraction | None:
+    """A number as it was written: 0.1 is a tenth, not the float64 nearest to it."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if isinstance(value, Real):
+        return Fraction(repr(float(value))) if math.isfinite(value) else None
+    text = exact_text(value) if isinstance(value, str) else None
+    return None if text is None else Fraction(text)
+
+
+# ---- from all entries to all exits
+
+
+def _all_path_counts(
+    onward: Links,
+    entries: list[Hashable],
+    exits: list[Hashable],
+    relays: int,
+    *,
+    repeat: bool,
+    budget: Budget,
+) -> npt.NDArray[Any]:
+    """Ways from each entry to each exit: whole numbers, by powers of one sparse matrix if it may.
+
+    Without a link from a relay to itself, a walk of three relays repeats one only if it ends where
+    it began.
+    """
+    if repeat or relays <= 3 or not _cyclic(onward):
+        powers = _powers(onward, entries, exits, relays)
+        if powers is not None:
+            if not repeat and relays == 3:
+                column = {relay: at for at, relay in enumerate(exits)}
+                for at, entry in enumerate(entries):
+                    if entry in column:
+                        powers[at, column[entry]] = 0
+            return powers
+        links = sum(map(len, onward.values()))
+        seconds = _LINK_SECONDS * links * len(entries) * relays
+        if not budget.allows(seconds, 0.0):
+            raise budget.refusal("walks weighed by large numbers", seconds, 0.0)
+    counts = np.zeros((len(entries), len(exits)), dtype=object)
+    for at, entry in enumerate(entries):
+        of_entry = (
+            _walks(onward, entry, relays) if repeat else _paths_from(onward, entry, relays, budget)
+        )
+        counts[at] = [of_entry.get(relay, 0) for relay in exits]
+    return counts
+
+
+def _powers(
+    onward: Links, entries: list[Hashable], exits: list[Hashable], relays: int
+) -> npt.NDArray[np.int64] | None:
+    """Walks by powers of the matrix of links; None where 64 bits do not hold them."""
+    import scipy.sparse  # only here: the command line must start fast
+
+    index = {relay: at for at, relay in enumerate(onward)}
+    size = len(index)
+    check_memory(
+        24 * len(entries) * size, f"walks from {len(entries)} entries through {size} relays"
+    )
+    if max((wide for after in onward.values() for wide in after.values()), default=0) >= 2**62:
+        return None
+    ends = [index[following] for after in onward.values() for following in after]
+    wide = [number for after in onward.values() for number in after.values()]
+    begins = np.concatenate(([0], np.cumsum([len(after) for after in onward.values()])))
+    matrix = scipy.sparse.csr_array(
+        (np.array(wide, dtype=np.int64), np.array(ends, dtype=np.int64), begins),
+        shape=(size, size),
+    )
+    rough = matrix.astype(np.float64)
+    rows = np.array([index[entry] for entry in entries], dtype=np.int64)
+    counts = scipy.sparse.csr_array(
+        (np.ones(len(rows), dtype=np.int64), (np.arange(len(rows)), rows)),
+        shape=(len(rows), size),
+    )
+    for _ in range(relays - 1):
+        bound = counts.astype(np.float64) @ rough
+        if bound.nnz and bound.max() >= _EXACT_FLOATS:
+            return None
+        counts = counts @ matrix
+    columns = np.array([index[exit_relay] for exit_relay in exits], dtype=np.int64)
+    table: npt.NDArray[np.int64] = counts.toarray()[:, columns]
+    sums = table.astype(np.float64).sum(axis=1)
+    return None if len(sums) and sums.max() >= _EXACT_FLOATS else table
+
+
+# ---- from one entry
+
+
+def _paths_from(onward: Links, entry: Hashable, relays: int, budget: Budget) -> dict[Hashable, int]:
+    """Paths that never return to the entry are walks without it, as long as none can repeat."""
+    rest = {
+        relay: {following: wide for following, wide in after.items() if following != entry}
+        for relay, after in onward.items()
+    }
+    if relays > 3 and _cyclic({relay: after for relay, after in rest.items() if relay != entry}):
+        return _by_sets(rest, entry, relays, budget)
+    return _walks(rest, entry, relays)
+
+
+def _walks(onward: Links, entry: Hashable, relays: int) -> dict[Hashable, int]:
+    counts: dict[Hashable, int] = {entry: 1}
+    for _ in range(relays - 1):
+        following: dict[Hashable, int] = {}
+        for relay, number in counts.items():
+            for after, wide in onward[relay].items():
+                following[after] = following.get(after, 0) + number * wide
+        counts = following
+    return counts
+
+
+def _by_sets(onward: Links, entry: Hashable, relays: int, budget: Budget) -> dict[Hashable, int]:
+    """Paths with the same last relay and the same set of relays passed are followed together."""
+    alike = {relay: dict.fromkeys(after, 1) for relay, after in onward.items()}
+    bound = float(sum(_walks(alike, entry, relays).values()))
+    bound = min(bound, len(onward) * math.comb(len(onward), relays))
+    seconds, memory = relays * bound * _STEP_SECONDS, bound * _STATE_BYTES
+    if not budget.allows(seconds, memory):
+        raise budget.refusal(f"paths of {relays} different relays", seconds, memory)
+    counts: dict[tuple[Hashable, frozenset[Hashable]], int] = {(entry, frozenset([entry])): 1}
+    for _ in range(relays - 1):
+        following: dict[tuple[Hashable, frozenset[Hashable]], int] = {}
+        for (relay, passed), number in counts.items():
+            for after, wide in onward[relay].items():
+                if after not in passed:
+                    now = after, passed | {after}
+                    following[now] = following.get(now, 0) + number * wide
+        counts = following
+    paths: dict[Hashable, int] = {}
+    for (relay, _), number in counts.items():
+        paths[relay] = paths.get(relay, 0) + number
+    return paths
+
+
+def _cyclic(onward: Links) -> bool:
+    try:
+        TopologicalSorter(onward).prepare()
+    except CycleError:
+        return True
+    return False

@@ -11,12 +11,10 @@ if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law
     from anonymatch.mixes.logs.messages import Messages
     from anonymatch.mixes.logs.observation import Observation
-    from anonymatch.mixes.reading.reading import ReadOptions
+    from anonymatch.mixes.options import ReadOptions
     from anonymatch.running import Budget
 
     Opener = Callable[[Path, ReadOptions, Law | None, Budget | float | None], Observation]
-
-__all__ = ["SourceFormat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,78 +25,117 @@ function of the delay, in Python: :class:`Free`. A law is a value with methods; 
 which.
 """
 
-from anonymatch.mixes.laws.delays import Free, Linked, LogNormal, Measured, Window
-from anonymatch.mixes.laws.exponential import MOST_HOPS, Erlang, Exponential, Hops
+from anonymatch.mixes.laws.delays import (
+    Free as Free,
+)
+from anonymatch.mixes.laws.delays import (
+    Linked as Linked,
+)
+from anonymatch.mixes.laws.delays import (
+    LogNormal as LogNormal,
+)
+from anonymatch.mixes.laws.delays import (
+    Measured as Measured,
+)
+from anonymatch.mixes.laws.delays import (
+    Window as Window,
+)
+from anonymatch.mixes.laws.exponential import (
+    MOST_HOPS as MOST_HOPS,
+)
+from anonymatch.mixes.laws.exponential import (
+    Erlang as Erlang,
+)
+from anonymatch.mixes.laws.exponential import (
+    Exponential as Exponential,
+)
+from anonymatch.mixes.laws.exponential import (
+    HopLaw as HopLaw,
+)
+from anonymatch.mixes.laws.exponential import (
+    Hops as Hops,
+)
+from anonymatch.mixes.laws.exponential import (
+    by_density as by_density,
+)
 from anonymatch.mixes.laws.flushes import (
-    Binomial,
-    Cottrell,
-    FlushLaw,
-    Pool,
-    Threshold,
-    Timed,
-    TimedPool,
+    Binomial as Binomial,
+)
+from anonymatch.mixes.laws.flushes import (
+    Cottrell as Cottrell,
+)
+from anonymatch.mixes.laws.flushes import (
+    FlushLaw as FlushLaw,
+)
+from anonymatch.mixes.laws.flushes import (
+    GraphFlushLaw as GraphFlushLaw,
+)
+from anonymatch.mixes.laws.flushes import (
+    Pool as Pool,
+)
+from anonymatch.mixes.laws.flushes import (
+    Threshold as Threshold,
+)
+from anonymatch.mixes.laws.flushes import (
+    Timed as Timed,
+)
+from anonymatch.mixes.laws.flushes import (
+    TimedPool as TimedPool,
 )
 from anonymatch.mixes.laws.guessing import (
-    LawGuess,
-    delay_log_density,
-    guess_flushes,
-    guess_law,
-    law_text,
+    LawGuess as LawGuess,
+)
+from anonymatch.mixes.laws.guessing import (
+    delay_log_density as delay_log_density,
+)
+from anonymatch.mixes.laws.guessing import (
+    guess_flushes as guess_flushes,
+)
+from anonymatch.mixes.laws.guessing import (
+    guess_law as guess_law,
+)
+from anonymatch.mixes.laws.guessing import (
+    law_text as law_text,
 )
 from anonymatch.mixes.laws.law import (
-    LATE,
-    LAWS,
-    DelayLaw,
-    Law,
-    Parameter,
-    PassageWork,
-    Traffic,
-    check_law,
-    law_examples,
-    law_name,
-    law_usage,
-    parse_law,
-    register,
+    LATE as LATE,
 )
-from anonymatch.mixes.solvers.any_delay import wide_links
-
-__all__ = [
-    "LATE",
-    "LAWS",
-    "MOST_HOPS",
-    "Binomial",
-    "Cottrell",
-    "DelayLaw",
-    "Erlang",
-    "Exponential",
-    "FlushLaw",
-    "Free",
-    "Hops",
-    "Law",
-    "LawGuess",
-    "Linked",
-    "LogNormal",
-    "Measured",
-    "Parameter",
-    "PassageWork",
-    "Pool",
-    "Threshold",
-    "Timed",
-    "TimedPool",
-    "Traffic",
-    "Window",
-    "check_law",
-    "delay_log_density",
-    "guess_flushes",
-    "guess_law",
-    "law_examples",
-    "law_name",
-    "law_text",
-    "law_usage",
-    "parse_law",
-    "register",
-    "wide_links",
-]
+from anonymatch.mixes.laws.law import (
+    LAWS as LAWS,
+)
+from anonymatch.mixes.laws.law import (
+    DelayLaw as DelayLaw,
+)
+from anonymatch.mixes.laws.law import (
+    DensityLaw as DensityLaw,
+)
+from anonymatch.mixes.laws.law import (
+    Law as Law,
+)
+from anonymatch.mixes.laws.law import (
+    Parameter as Parameter,
+)
+from anonymatch.mixes.laws.law import (
+    Traffic as Traffic,
+)
+from anonymatch.mixes.laws.law import (
+    check_law as check_law,
+)
+from anonymatch.mixes.laws.law import (
+    law_examples as law_examples,
+)
+from anonymatch.mixes.laws.law import (
+    law_name as law_name,
+)
+from anonymatch.mixes.laws.law import (
+    law_usage as law_usage,
+)
+from anonymatch.mixes.laws.law import (
+    parse_law as parse_law,
+)
+from anonymatch.mixes.laws.law import (
+    register as register,
+)
 
 for _law in (
     Window,

@@ -18,38 +18,25 @@ from anonymatch._native import LARGEST
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.errors import InputError
 from anonymatch.graph import Edges, settle
+from anonymatch.mixes.laws.tuning import DELAYS
 from anonymatch.running import Budget
 
 CUT = 1e-9
 """The probability, a message, of all the delays that are left out because they are too long."""
 
-_NEGLIGIBLE = -700.0  # natural log below which a weight is not a normal float64
-# Seconds and bytes an edge, at their peak; then with weights.
-_PLAIN, _WEIGHTED = (4e-8, 16.0), (1.5e-7, 40.0)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """Departures ``first[i]`` to ``end[i] - 1`` are those that message ``i`` may be.
-
-    Attributes
-    ----------
-    late : array of bool
-        Which messages may leave after the last departure of the log.
-    weigh : callable or None
-        From users and departures, edge by edge, to natural logs of weights; None if all weigh 1.
-    staying : array or None
-        Natural log of the weight of not leaving before the log ends, comparable with the weights.
-    note : str
-        What was left out, a sentence; empty if nothing.
-    """
+    """Departures ``first[i]`` to ``end[i] - 1`` are those that message ``i`` may be."""
 
     first: Ints
     end: Ints
-    late: Bools
+    late: Bools  # which messages may leave after the last departure of the log
+    # From users and departures, edge by edge, to natural logs of weights; None if all weigh 1.
     weigh: Callable[[npt.NDArray[Any], npt.NDArray[Any]], Floats] | None = None
+    # Natural log of the weight of not leaving before the log ends, comparable with the weights.
     staying: Floats | None = None
-    note: str = ""
+    note: str = ""  # what was left out, a sentence; empty if nothing
 
     def orphans(self, n_out: int) -> Ints:
         """Departures that nobody can have sent."""
@@ -135,7 +122,7 @@ def _weighted(
         largest[some] = np.maximum.reduceat(logs, indptr[some])
     largest[np.isneginf(largest)] = 0.0
     logs -= largest[rows]
-    retained = logs > _NEGLIGIBLE
+    retained = logs > DELAYS.edge_negligible
     if not retained.all():
         indices, logs = indices[retained], logs[retained]
         counts = np.bincount(rows[retained], minlength=size)
@@ -150,6 +137,8 @@ def _check_size(total: int, weighted: bool, budget: Budget) -> None:
             f"the law leaves {total} candidates in all, and a graph holds at most {LARGEST} edges; "
             "cut the log into shorter ones, or take a narrower law"
         )
-    seconds, memory = (total * each for each in (_WEIGHTED if weighted else _PLAIN))
+    seconds, memory = (
+        total * each for each in (DELAYS.edge_weighted if weighted else DELAYS.edge_plain)
+    )
     if not budget.allows(seconds, memory):
         raise budget.refusal(f"building a graph of {total} edges", seconds, memory)

@@ -18,12 +18,13 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
-from anonymatch.graph import separator_in
 from anonymatch.mixes.laws.candidates import Candidates, between
 from anonymatch.mixes.laws.law import (
     LATE,
     LONGEST,
+    RARE,
     DelayLaw,
+    DensityLaw,
     Law,
     Parameter,
     Traffic,
@@ -31,10 +32,12 @@ from anonymatch.mixes.laws.law import (
     positive,
     set_values,
 )
+from anonymatch.mixes.laws.tuning import DELAYS
+from anonymatch.tabular import separator_in
 
 
 @dataclass(frozen=True, slots=True)
-class Window(DelayLaw):
+class Window(DensityLaw):
     """Every message leaves between ``low`` and ``high`` seconds after it came in.
 
     If delays are uniform between the two and messages come in at random, all matchings within the
@@ -80,21 +83,12 @@ class Window(DelayLaw):
     def packet_delay(self) -> float | None:
         return None if self.low > 0 else self.high
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
-        came = arrivals[users]
-        runs = between(came, departures[behaviours], self.low, self.high, end)
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
+        runs = between(came, left, self.low, self.high, end)
         return replace(runs, staying=np.where(runs.late, self.log_survival(end - came), -math.inf))
 
     @property
-    def has_density(self) -> bool:
+    def spread_out(self) -> bool:
         return self.high > self.low
 
     def log_density(self, delays: Floats) -> Floats:
@@ -102,7 +96,7 @@ class Window(DelayLaw):
         return np.full(len(delays), -math.log(self.high - self.low))
 
     def log_survival(self, delays: Floats) -> Floats:
-        if not self.has_density:
+        if not self.spread_out:
             return np.where(delays < self.high, 0.0, -math.inf)
         with np.errstate(divide="ignore"):
             shares = (self.high - delays) / (self.high - self.low)
@@ -115,14 +109,8 @@ class Window(DelayLaw):
         return f"window law, {self.low:g} to {self.high:g} s"
 
 
-_CUT = 1e-7  # probability, a message, of the delays that are left out because they are too long
-_SHORT = -8.0  # standard deviations of the log below which none is: 6e-16 a message
-_RARE = 1e-9  # of packets, that take longer than what hardly one exceeds
-_WIDEST = 5.0  # sigma: beyond, a band would reach over any log
-
-
 @dataclass(frozen=True, slots=True)
-class LogNormal(DelayLaw):
+class LogNormal(DensityLaw):
     """The log of a delay is normal: ``mean`` seconds on average, ``sigma`` that of the log.
 
     ``shift`` seconds that every message takes in any case, such as links do, come on top.
@@ -148,8 +136,10 @@ class LogNormal(DelayLaw):
 
     def __post_init__(self) -> None:
         sigma = real(self.sigma, "lognormal: sigma")
-        if not 0.0 < sigma <= _WIDEST:
-            raise InputError(f"lognormal: sigma must be above 0 and at most {_WIDEST:g}")
+        if not 0.0 < sigma <= DELAYS.delay_widest:
+            raise InputError(
+                f"lognormal: sigma must be above 0 and at most {DELAYS.delay_widest:g}"
+            )
         set_values(
             self,
             mean=positive(self.mean, "lognormal: mean"),
@@ -181,22 +171,13 @@ class LogNormal(DelayLaw):
         return self._exceeded(LATE)
 
     def packet_delay(self) -> float | None:
-        return self._exceeded(_RARE)
+        return self._exceeded(RARE)
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         from scipy.special import log_ndtr
 
-        came, left = arrivals[users], departures[behaviours]
-        longest = self._exceeded(_CUT)
-        shortest = self.shift + math.exp(self._middle + self.sigma * _SHORT)
+        longest = self._exceeded(DELAYS.delay_cut)
+        shortest = self.shift + math.exp(self._middle + self.sigma * DELAYS.delay_short)
         middle, sigma = self._middle, self.sigma
 
         def weigh(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Floats:
@@ -214,12 +195,9 @@ class LogNormal(DelayLaw):
             late=came + longest > end,
             weigh=weigh,
             staying=log_ndtr(-since / sigma) + constant,
-            note=f"delays above {longest:.4g} s, of probability {_CUT:g} a message, are left out",
+            note=f"delays above {longest:.4g} s, of probability {DELAYS.delay_cut:g} a message, "
+            "are left out",
         )
-
-    @property
-    def has_density(self) -> bool:
-        return True
 
     def log_density(self, delays: Floats) -> Floats:
         with np.errstate(divide="ignore"):
@@ -243,15 +221,11 @@ class LogNormal(DelayLaw):
         return f"log-normal law, {self.mean:g} s on average, sigma {self.sigma:g}{more}"
 
 
-_FEWEST = 10  # delays that say something of a density
-_MOST = 10_000_000  # that are read
 _COLUMN = "delay"
-_TAIL = 8  # delays that a step in a tail has at least
-_NARROWEST = 1e-5  # of all that was measured: a step is no narrower
 
 
 @dataclass(frozen=True, slots=True)
-class Measured(DelayLaw):
+class Measured(DensityLaw):
     """Delays with the density of those in a file, in seconds: one a line, or a column ``delay``.
 
     The density is that of steps with equally many delays, twice the cube root of their number of
@@ -301,16 +275,7 @@ class Measured(DelayLaw):
     def packet_delay(self) -> float | None:
         return self.longest_delay
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
-        came, left = arrivals[users], departures[behaviours]
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         runs = between(came, left, float(self.ends[0]), float(self.ends[-1]), end)
         logs = np.log(self.mean_delay * self.shares / np.diff(self.ends))
 
@@ -326,10 +291,6 @@ class Measured(DelayLaw):
             weigh=weigh,
             staying=np.log(np.maximum(stays, 1e-300)),
         )
-
-    @property
-    def has_density(self) -> bool:
-        return True
 
     def log_density(self, delays: Floats) -> Floats:
         step = np.searchsorted(self.ends, delays, side="right") - 1
@@ -386,11 +347,14 @@ def _numbers(path: Path, rows: Any) -> Floats:
         if not 0.0 <= delay <= LONGEST:
             raise InputError(f"{where}: the delay is {delay:g} s; give 0 or more, and finite")
         delays.append(delay)
-        if len(delays) > _MOST:
-            raise InputError(f"measured: {path}: more than {_MOST:,} delays; give fewer of them")
-    if len(delays) < _FEWEST:
+        if len(delays) > DELAYS.delay_most:
+            raise InputError(
+                f"measured: {path}: more than {DELAYS.delay_most:,} delays; give fewer of them"
+            )
+    if len(delays) < DELAYS.delay_fewest:
         raise InputError(
-            f"measured: {path}: {several(len(delays), 'delay')}; at least {_FEWEST} are needed"
+            f"measured: {path}: {several(len(delays), 'delay')}; at least {DELAYS.delay_fewest} "
+            "are needed"
         )
     return np.array(delays)
 
@@ -423,19 +387,16 @@ def _steps(delays: Floats) -> tuple[Floats, Floats]:
             f"measured: all delays are {ordered[0]:g} s; a law of one delay is window:LOW,HIGH"
         )
     number = math.ceil(2 * np.cbrt(len(ordered)))
-    halvings = max(0, math.floor(math.log2(max(len(ordered) / number / _TAIL, 1.0))))
+    halvings = max(0, math.floor(math.log2(max(len(ordered) / number / DELAYS.delay_tail, 1.0))))
     tail = 0.5 ** np.arange(1, halvings + 1) / number
     levels = np.unique(np.concatenate((np.linspace(0.0, 1.0, number + 1), tail, 1.0 - tail)))
     ends = np.quantile(ordered, levels)
     # Delays that are equal, or nearly so, stay a step of some width.
-    widths = np.maximum(np.diff(ends), _NARROWEST * span)
+    widths = np.maximum(np.diff(ends), DELAYS.delay_narrowest * span)
     ends = ends[0] + np.concatenate(([0.0], np.cumsum(widths) * span / widths.sum()))
     ends[0] = max(ends[0] - widths[0] / 2, 0.0)
     ends[-1] += widths[-1] / 2
     return ends, np.diff(levels)
-
-
-_CELLS = 1 << 16  # as which delays are drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,16 +465,7 @@ class Free(DelayLaw):
             )
         return weights
 
-    def candidates(
-        self,
-        arrivals: Floats,
-        departures: Floats,
-        *,
-        users: Ints,
-        behaviours: Ints,
-        end: float,
-    ) -> Candidates:
-        came, left = arrivals[users], departures[behaviours]
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
         runs = between(came, left, 0.0, self.longest, end)
 
         def weigh(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Floats:
@@ -526,12 +478,12 @@ class Free(DelayLaw):
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         if self.longest == math.inf:
             raise InputError(f"{self}: no delays can be drawn without an end; give it longest=")
-        width = self.longest / _CELLS
-        middles: Floats = (np.arange(_CELLS, dtype=np.float64) + 0.5) * width
+        width = self.longest / DELAYS.delay_cells
+        middles: Floats = (np.arange(DELAYS.delay_cells, dtype=np.float64) + 0.5) * width
         probabilities = self.weights(middles)
         if not probabilities.sum() > 0:
             raise InputError(f"{self}: every delay has the weight 0; check the function")
-        cells = draw.choice(_CELLS, size, p=probabilities / probabilities.sum())
+        cells = draw.choice(DELAYS.delay_cells, size, p=probabilities / probabilities.sum())
         return np.minimum((cells + draw.random(size)) * width, self.longest)
 
     def __str__(self) -> str:

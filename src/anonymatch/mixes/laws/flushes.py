@@ -19,13 +19,11 @@ from anonymatch.mixes.laws.law import (
     LONGEST,
     Law,
     Parameter,
-    PassageWork,
     Traffic,
     positive,
     set_values,
 )
-
-_MOST = 10**9  # messages of a batch
+from anonymatch.mixes.laws.tuning import DELAYS
 
 
 class FlushLaw(Law):
@@ -35,8 +33,6 @@ class FlushLaw(Law):
     """
 
     __slots__ = ()
-
-    flags_as_rates: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -51,10 +47,6 @@ class FlushLaw(Law):
     def longest_delay(self) -> float | None:
         return None
 
-    @property
-    def followed(self) -> bool:
-        return True
-
     def candidates(
         self,
         arrivals: Floats,
@@ -64,19 +56,10 @@ class FlushLaw(Law):
         behaviours: Ints,
         end: float,
     ) -> Candidates:
-        del end
-        if not self.alike:
-            raise InputError(
-                f"{self}: whose a message out is depends on how many are inside, which no graph of "
-                "candidates says; take its figures from the log"
-            )
-        rounds = mixes.flush_numbers(self.flush, arrivals, departures)
-        last = float(rounds.departures[-1]) if len(departures) else -math.inf
-        return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
-
-    def _runs(self, came: Floats, left: Floats, last: float) -> Candidates:
-        """Candidates by numbers of flushes, in order."""
-        return same(came, left, last)
+        raise InputError(
+            f"{self}: whose a message out is depends on how many are inside, which no graph of "
+            "candidates says; take its figures from the log"
+        )
 
     def drawn(
         self, arrivals: Floats, traffic: Traffic, draw: np.random.Generator
@@ -88,20 +71,37 @@ class FlushLaw(Law):
         )
         return departures, lost, cover
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> mixes.LinkFigures:
-        return mixes.flush_figures(
-            self,
-            arrivals,
-            departures,
-            channel=work.channel,
-            dummies=work.dummies,
-            budget=work.budget,
-            asked=work.asked,
-        )
+
+class GraphFlushLaw(FlushLaw):
+    """A flush mix whose candidates a graph holds: all messages of a flush are equally likely."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
+        """Messages inside when a log ends: their mean, and the most."""
+
+    def candidates(
+        self,
+        arrivals: Floats,
+        departures: Floats,
+        *,
+        users: Ints,
+        behaviours: Ints,
+        end: float,
+    ) -> Candidates:
+        del end
+        rounds = mixes.flush_numbers(self.flush, arrivals, departures)
+        last = float(rounds.departures[-1]) if len(departures) else -math.inf
+        return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
+
+    def _runs(self, came: Floats, left: Floats, last: float) -> Candidates:
+        """Candidates by numbers of flushes, in order."""
+        return same(came, left, last)
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold(FlushLaw):
+class Threshold(GraphFlushLaw):
     """A mix that waits for ``batch`` messages and sends them on together.
 
     The law alone knows no delay.
@@ -123,12 +123,13 @@ class Threshold(FlushLaw):
         Parameter("batch", "N", "messages in a batch", whole=True),
     )
     example: ClassVar[str] = "10"
-    alike: ClassVar[bool] = True
 
     batch: int
 
     def __post_init__(self) -> None:
-        set_values(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
+        set_values(
+            self, batch=whole(self.batch, "threshold: batch", least=1, most=DELAYS.flush_most)
+        )
 
     @property
     def flush(self) -> mixes.FlushRule:
@@ -142,7 +143,7 @@ class Threshold(FlushLaw):
 
 
 @dataclass(frozen=True, slots=True)
-class Timed(FlushLaw):
+class Timed(GraphFlushLaw):
     """A mix that sends on all it has every ``interval`` seconds: at ``origin``, and so on.
 
     Examples
@@ -157,7 +158,6 @@ class Timed(FlushLaw):
         Parameter("origin", "ORIGIN", "when one of them is", optional=True),
     )
     example: ClassVar[str] = "60"
-    alike: ClassVar[bool] = True
 
     interval: float
     origin: float = 0.0
@@ -190,7 +190,7 @@ class Timed(FlushLaw):
 
 
 @dataclass(frozen=True, slots=True)
-class Pool(FlushLaw):
+class Pool(GraphFlushLaw):
     """A mix that waits for ``batch + kept`` messages, sends on ``batch`` and keeps the others.
 
     Those that are kept are drawn from all inside. So whoever is inside at a flush may be among
@@ -213,15 +213,13 @@ class Pool(FlushLaw):
         Parameter("kept", "KEPT", "kept back", whole=True),
     )
     example: ClassVar[str] = "100,10"
-    alike: ClassVar[bool] = True
-    by_moments: ClassVar[bool] = True
 
     batch: int
     kept: int
 
     def __post_init__(self) -> None:
-        batch = whole(self.batch, "pool: batch", least=1, most=_MOST)
-        set_values(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
+        batch = whole(self.batch, "pool: batch", least=1, most=DELAYS.flush_most)
+        set_values(self, batch=batch, kept=whole(self.kept, "pool: kept", most=DELAYS.flush_most))
 
     @property
     def flush(self) -> mixes.FlushRule:
@@ -238,6 +236,10 @@ class Pool(FlushLaw):
     def moments(
         self, came: Floats, left: Floats, *, filling: Floats, users: Ints
     ) -> tuple[Floats, Floats]:
+        """When each message in may leave first, and when each message out was let go.
+
+        ``filling`` are the arrivals that fill batches, and ``users`` says which of them came.
+        """
         flushes = filling[self.batch + self.kept - 1 :: self.batch]
         if not len(flushes):
             return came, np.full(len(left), -math.inf)
@@ -310,7 +312,7 @@ class TimedPool(FlushLaw):
     def __post_init__(self) -> None:
         set_values(
             self,
-            kept=whole(self.kept, "timed-pool: kept", most=_MOST),
+            kept=whole(self.kept, "timed-pool: kept", most=DELAYS.flush_most),
             share=_share(self.share, "timed-pool: share"),
         )
         _set_clock(self)
@@ -375,7 +377,7 @@ class Binomial(FlushLaw):
         if self.spread is None:
             set_values(self, leave=_share(self.leave, "binomial: leave"))
         else:
-            centre = real(self.leave, "binomial: leave", high=_MOST)
+            centre = real(self.leave, "binomial: leave", high=DELAYS.flush_most)
             set_values(self, leave=centre, spread=positive(self.spread, "binomial: spread"))
         _set_clock(self)
 
@@ -447,7 +449,7 @@ class Cottrell(FlushLaw):
     origin: float = 0.0
 
     def __post_init__(self) -> None:
-        least = whole(self.least, "cottrell: least", most=_MOST)
+        least = whole(self.least, "cottrell: least", most=DELAYS.flush_most)
         set_values(self, least=least, fraction=_share(self.fraction, "cottrell: fraction"))
         _set_clock(self)
 
@@ -490,9 +492,6 @@ def _set_clock(law: TimedPool | Binomial | Cottrell) -> None:
 # ---- logs of mixes that send several messages on together, drawn
 
 
-_MOST_FLUSHES = 10**7
-
-
 def flushed(
     rule: mixes.FlushRule,
     arrivals: Floats,
@@ -507,10 +506,10 @@ def flushed(
     rounds = np.ceil((arrivals - rule.origin) / rule.interval)
     begin = math.floor(-rule.origin / rule.interval) + 1  # the first flush after 0
     number = int(rounds[-1]) - begin + 1
-    if number > _MOST_FLUSHES:
+    if number > DELAYS.flush_most_flushes:
         raise InputError(
-            f"this log would have {number} flushes, and at most {_MOST_FLUSHES} are drawn; give a "
-            "longer interval, or fewer messages"
+            f"this log would have {number} flushes, and at most {DELAYS.flush_most_flushes} are "
+            "drawn; give a longer interval, or fewer messages"
         )
     mean = cover_rate * rule.interval
     first = (rounds - begin).astype(np.int64)

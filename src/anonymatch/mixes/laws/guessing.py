@@ -33,17 +33,11 @@ from anonymatch.mixes.laws.flushes import (
     Timed,
     TimedPool,
 )
-from anonymatch.mixes.laws.law import DelayLaw, Law
+from anonymatch.mixes.laws.law import DensityLaw, Law
+from anonymatch.mixes.laws.tuning import DELAYS
 
 FEWEST = 20
 """Delays, or flushes, that say something of a law."""
-
-_MOST = 10_000  # delays that are looked at: evenly spaced among all in order of size
-_HOPS = 12  # mixes in a row that are tried
-_DIGITS = 3
-_NEAR = 0.98  # of the shortest delay, that links may take of a law that has a density there
-_FAR = 0.02  # largest distance of distributions that is no misfit, beside what chance explains
-_CHANCE = 1.63  # over the root of the number: what the distance exceeds by chance once in a hundred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +90,7 @@ def _number(value: object) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def rounded(value: float, digits: int = _DIGITS) -> float:
+def rounded(value: float, digits: int = DELAYS.guess_digits) -> float:
     """A number of a law that was guessed, as people write one.
 
     Examples
@@ -131,13 +125,13 @@ def guess_law(delays: npt.ArrayLike) -> LawGuess | None:
     if len(ordered) < FEWEST or ordered[-1] <= ordered[0]:
         return None
     number = len(ordered)
-    if number > _MOST:
-        ordered = ordered[np.linspace(0, number - 1, _MOST).round().astype(np.int64)]
+    if number > DELAYS.guess_most:
+        ordered = ordered[np.linspace(0, number - 1, DELAYS.guess_most).round().astype(np.int64)]
     fitted = sorted(_fitted(ordered), key=lambda pair: -pair[1])
     if not fitted:
         return None
     law = fitted[0][0]
-    fits = _distance(law, ordered) <= _FAR + _CHANCE / math.sqrt(number)
+    fits = _distance(law, ordered) <= DELAYS.guess_far + DELAYS.guess_chance / math.sqrt(number)
     like = "look like" if fits else "are like no law that is known here; the nearest is"
     return LawGuess(
         law=law,
@@ -189,12 +183,10 @@ def _score(law: Law, delays: Floats, size: int) -> float:
     return total - size * math.log(len(delays)) / 2 if math.isfinite(total) else -math.inf
 
 
-def _parts(law: Law) -> tuple[DelayLaw, float]:
-    """The law of the mixes, and the seconds on links; one exponential mix as one with a density."""
+def _parts(law: Law) -> tuple[DensityLaw, float]:
+    """The law of the mixes, and the seconds on links."""
     inner, seconds = (law.law, law.seconds) if isinstance(law, Linked) else (law, 0.0)
-    if isinstance(inner, Exponential):
-        inner = Erlang(1, inner.mean)
-    assert isinstance(inner, DelayLaw)
+    assert isinstance(inner, DensityLaw)
     return inner, seconds
 
 
@@ -233,7 +225,7 @@ def _window(delays: Floats) -> Law:
     low, high = float(delays[0]), float(delays[-1])
     step = (high - low) / (len(delays) - 1)
     low = 0.0 if low <= 3 * step else low - step
-    unit = 10.0 ** (math.floor(math.log10(high - low)) - _DIGITS + 1)
+    unit = 10.0 ** (math.floor(math.log10(high - low)) - DELAYS.guess_digits + 1)
     return Window(
         rounded(math.floor(low / unit) * unit, 12),
         rounded(math.ceil((high + step) / unit) * unit, 12),
@@ -275,7 +267,7 @@ def _shifted_lognormal(delays: Floats) -> Law | None:
 def _erlang(delays: Floats, *, linked: bool) -> Law | None:
     """The best number of hops, by the likelihood of each."""
     laws = []
-    for hops in range(2, _HOPS + 1):
+    for hops in range(2, DELAYS.guess_hops + 1):
         make = partial(_erlang_of, delays, hops)
         law = make(_best_link(make, delays)) if linked else make(0.0)
         if law is not None:
@@ -298,7 +290,7 @@ def _best_link(make: Callable[[float], Law | None], delays: Floats) -> float:
         law = make(float(seconds))
         return math.inf if law is None else -float(delay_log_density(law, delays).sum())
 
-    longest = _NEAR * float(delays[0])
+    longest = DELAYS.guess_near * float(delays[0])
     if not longest > 0.0:
         return 0.0
     best: Any = minimize_scalar(cost, bounds=(0.0, longest), method="bounded")
@@ -328,14 +320,6 @@ def _hops(delays: Floats, *, hops: int) -> Law | None:
 # ---- guess_flushes(): the mix that sends messages on together, if the times of a log look like one
 
 
-_FEWEST_FLUSHES = 3  # flushes
-_TOGETHER = 0.5  # share of messages out that leave with others, where a clock tells them to
-_OFF = 1e-3  # of an interval, by which a flush may miss its moment
-_SKIPPED = 6  # intervals without a flush in a row, at most, everywhere in the log
-_MOST_FLUSHES = 100_000
-_MOST_KEPT = 200  # numbers of messages that stay which are tried
-
-
 def guess_flushes(arrivals: Floats, departures: Floats) -> LawGuess | None:
     """The law of a mix with flushes that a log follows; None if it looks like none.
 
@@ -350,14 +334,14 @@ def guess_flushes(arrivals: Floats, departures: Floats) -> LawGuess | None:
     'threshold:3'
     """
     moments, leaving = np.unique(departures, return_counts=True)
-    if len(moments) < _FEWEST_FLUSHES:
+    if len(moments) < DELAYS.fewest_flushes:
         return None
     inside = _inside(arrivals, moments, leaving)
     if (inside < leaving).any():
         return None  # something came out that nobody can have sent
     if np.isin(moments, arrivals).all():
         law = _by_number(inside, leaving)
-    elif leaving[leaving > 1].sum() >= _TOGETHER * len(departures):
+    elif leaving[leaving > 1].sum() >= DELAYS.guess_together * len(departures):
         law = _by_clock(arrivals, moments, leaving)
     else:
         law = None
@@ -422,21 +406,23 @@ def _by_clock(arrivals: Floats, moments: Floats, leaving: Ints) -> FlushLaw | No
 def _strikes(arrivals: Floats, moments: Floats, leaving: Ints) -> _Flushes | None:
     gaps = np.diff(moments)
     shortest = float(gaps.min())
-    for parts in range(1, _SKIPPED + 1):
+    for parts in range(1, DELAYS.guess_skipped + 1):
         steps = np.round(gaps * parts / shortest)
         # The mean of all gaps is nearer to the interval than any of them.
         interval = float(gaps.sum() / steps.sum())
         numbers = np.concatenate(([0], np.cumsum(steps))).astype(np.int64)
         off = np.abs(moments - moments[0] - numbers * interval)
-        if (off <= _OFF * interval).all():
+        if (off <= DELAYS.guess_off * interval).all():
             break
     else:
         return None
-    if numbers[-1] > _MOST_FLUSHES:
+    if numbers[-1] > DELAYS.guess_most_flushes:
         return None
     interval = rounded(interval, 6)
     origin = float(moments[0]) % interval
-    origin = 0.0 if min(origin, interval - origin) <= _OFF * interval else rounded(origin, 6)
+    origin = (
+        0.0 if min(origin, interval - origin) <= DELAYS.guess_off * interval else rounded(origin, 6)
+    )
     every = np.zeros(int(numbers[-1]) + 1, dtype=np.int64)
     every[numbers] = leaving
     times = moments[0] + np.arange(len(every)) * interval
@@ -453,7 +439,7 @@ def _rules(flushes: _Flushes) -> Iterator[FlushLaw]:
     stay = flushes.inside - flushes.leaving
     kept = int(stay[flushes.leaving > 0].min())
     yield TimedPool(interval, kept, 1.0, origin)
-    for least in range(min(kept, _MOST_KEPT), -1, -1):
+    for least in range(min(kept, DELAYS.most_kept), -1, -1):
         share = _share(flushes, least)
         if share is not None:
             yield TimedPool(interval, least, share, origin)
@@ -491,7 +477,7 @@ def _coins(flushes: _Flushes) -> Iterator[tuple[FlushLaw, int]]:
 
 
 def _best_cottrell(flushes: _Flushes) -> FlushLaw | None:
-    most = min(int(flushes.inside.max()), _MOST_KEPT)
+    most = min(int(flushes.inside.max()), DELAYS.most_kept)
     laws = [
         Cottrell(flushes.interval, least, percent / 100, flushes.origin)
         for least in range(1, most + 1)

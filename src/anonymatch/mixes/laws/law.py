@@ -1,10 +1,11 @@
 """What every law knows, the table of those that have a name, and how text names one.
 
-A law is a value. It says how long messages are held back, which messages out each may be, how logs
-are drawn, and what solves a log of which only the ends are seen. To add one, write a subclass of
-:class:`DelayLaw` (delays that do not depend on other messages), of ``FlushLaw`` (a mix that sends
-several on together) or of :class:`Law`, and :func:`register` it: text, examples, ``--help``, the
-studio and what is suggested for a misspelt name follow from it.
+A law is a value. It says how long messages are held back, which messages out each may be, and how
+logs are drawn. What solves a log is decided in ``mixes/solvers/offers.py`` by the class of its law.
+To add one, write a subclass of :class:`DensityLaw` (delays with a density that do not depend on
+other messages), of :class:`DelayLaw` (without a density), of ``FlushLaw`` (a mix that sends several
+on together) or of :class:`Law`, and :func:`register` it: text, examples, ``--help``, the studio and
+what is suggested for a misspelt name follow from it.
 """
 
 from __future__ import annotations
@@ -17,96 +18,39 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymatch import mixes
 from anonymatch.base.arguments import real
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean, quoted
 from anonymatch.mixes.laws.candidates import Candidates
-from anonymatch.running import Budget, Execution
 
 LATE = 1e-3
 """A delay so long that only this share of messages has a longer one reaches from an end."""
+RARE = 1e-9
+"""Of packets, that take longer than what hardly one exceeds."""
 SHORTEST, LONGEST = 1e-30, 1e30  # seconds; far beyond any mix, and far from the ends of float64
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number of a law.
+    """A number of a law."""
 
-    Attributes
-    ----------
-    name : str
-        As an attribute of the law.
-    symbol : str
-        What stands for it in help texts: ``MEAN``.
-    text : str
-        What it is, for people.
-    whole, optional : bool
-        Whether it is a whole number, and whether it may be left out.
-    path : bool
-        Whether it is no number but a file, and all that follows the law's name.
-    """
-
-    name: str
-    symbol: str
-    text: str
+    name: str  # as an attribute of the law
+    symbol: str  # in help texts: MEAN
+    text: str  # what it is, for people
     whole: bool = False
     optional: bool = False
-    path: bool = False
+    path: bool = False  # no number but a file, and all that follows the law's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """What a log that is drawn shall have beside its messages.
+    """What a log that is drawn shall have beside its messages."""
 
-    Attributes
-    ----------
-    rate : float
-        Messages in a second.
-    cover : float
-        Messages out that are nobody's, for each message in, on average.
-    loss : float
-        Probability of a message to be lost on entry.
-    cover_in_pool : bool
-        Whether cover of a mix that flushes is held back like messages.
-    """
-
-    rate: float
-    cover: float
-    loss: float
-    cover_in_pool: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PassageWork:
-    """How a log of which only the ends are seen is to be solved.
-
-    Attributes
-    ----------
-    channel : Channel
-        Losses, cover and ends.
-    dummies : {"exit", "pool"}
-        Where cover of a mix that flushes joins.
-    receivers : array of int or None
-        Who received each message out, if people have several.
-    budget : Budget
-    seed : int
-    effort : Execution
-    edge : array of bool or None
-        Messages near an end of the log, that means are not about.
-    asked : array of int or None
-        A departure by message whose probability is wanted, such as the true one; -1 for none.
-    """
-
-    channel: mixes.Channel
-    dummies: mixes.Dummies
-    receivers: Ints | None
-    budget: Budget
-    seed: int
-    effort: Execution
-    edge: Bools | None = None
-    asked: Ints | None = None
+    rate: float  # messages in per second
+    cover: float  # dummy messages out per message in, on average
+    loss: float  # probability of a message to be lost on entry
+    cover_in_pool: bool  # whether cover of a mix that flushes is held back like messages
 
 
 class Law(ABC):
@@ -124,15 +68,6 @@ class Law(ABC):
         Numbers for an example.
     remark : str
         What help texts add in brackets.
-    flags_as_rates : bool
-        Whether losses and cover that a log flags are taken as rates; else as numbers.
-    alike : bool
-        Whether all candidates of a flush are alike, so that a graph says all where nothing is told.
-    closed_form : bool
-        Whether figures of a log without losses and cover have a closed form.
-    by_moments : bool
-        Whether whoever is inside at the moment of a flush may leave, all equally likely, so that a
-        log is the passage through an exponential mix in which messages come in at flushes.
     """
 
     __slots__ = ()
@@ -142,10 +77,6 @@ class Law(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     example: ClassVar[str] = ""
     remark: ClassVar[str] = ""
-    flags_as_rates: ClassVar[bool] = False
-    alike: ClassVar[bool] = False
-    closed_form: ClassVar[bool] = False
-    by_moments: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -196,56 +127,6 @@ class Law(ABC):
     ) -> tuple[Floats, Bools, Floats]:
         """When each message leaves, NaN if not; which are lost; and when cover traffic leaves."""
 
-    # ---- logs of which only the ends are seen
-
-    @property
-    def flush(self) -> mixes.FlushRule | None:
-        """When a mix that flushes does so; None for all others."""
-        return None
-
-    @property
-    def followed(self) -> bool:
-        """Whether logs are followed by what is inside, with rates of losses and cover."""
-        return False
-
-    @property
-    def may_start_full(self) -> bool:
-        """Whether messages may be inside when a log begins."""
-        return False
-
-    @property
-    def at_once(self) -> bool:
-        """Whether a message may leave at the moment at which it came in."""
-        return True
-
-    @property
-    def has_graph(self) -> bool:
-        """Whether a log that is too dear to follow is solved by the weights of its graph."""
-        return False
-
-    @property
-    def has_density(self) -> bool:
-        """Whether densities of delays are known, so that rates of losses and cover may be told."""
-        return False
-
-    def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
-        """Messages of a law with flushes that are `alike` inside at the end: mean, and most."""
-        raise NotImplementedError
-
-    def moments(
-        self, came: Floats, left: Floats, *, filling: Floats, users: Ints
-    ) -> tuple[Floats, Floats]:
-        """When each message in may leave first, and when each message out was let go.
-
-        ``filling`` are the arrivals that fill batches, and ``users`` says which of them came.
-        """
-        del filling, users
-        return came, left
-
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> mixes.LinkFigures:
-        """Figures of a log by what is inside, for laws that are `followed`."""
-        raise NotImplementedError
-
 
 class DelayLaw(Law):
     """A law whose delays do not depend on other messages."""
@@ -256,13 +137,20 @@ class DelayLaw(Law):
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         """So many delays in seconds, drawn."""
 
-    def log_density(self, delays: Floats) -> Floats:
-        """Natural log of the density of each delay, a second, for laws that know it."""
+    def runs(self, came: Floats, left: Floats, end: float) -> Candidates:
+        """Candidates of messages that came at these times, of a log that ends at ``end``."""
         raise NotImplementedError
 
-    def log_survival(self, delays: Floats) -> Floats:
-        """Natural log of the probability to exceed each delay, for laws that know densities."""
-        raise NotImplementedError
+    def candidates(
+        self,
+        arrivals: Floats,
+        departures: Floats,
+        *,
+        users: Ints,
+        behaviours: Ints,
+        end: float,
+    ) -> Candidates:
+        return self.runs(arrivals[users], departures[behaviours], end)
 
     def drawn(
         self, arrivals: Floats, traffic: Traffic, draw: np.random.Generator
@@ -275,6 +163,25 @@ class DelayLaw(Law):
         left = departures[~lost]
         latest = max(arrivals[-1], left.max(initial=0.0))
         return departures, lost, draw.uniform(arrivals[0], latest, number)
+
+
+class DensityLaw(DelayLaw):
+    """A law whose delays have a density, so that rates of losses and cover may be given."""
+
+    __slots__ = ()
+
+    @property
+    def spread_out(self) -> bool:
+        """Whether the numbers of the law leave a density, and not one delay alone."""
+        return True
+
+    @abstractmethod
+    def log_density(self, delays: Floats) -> Floats:
+        """Natural log of the density of each delay, per second."""
+
+    @abstractmethod
+    def log_survival(self, delays: Floats) -> Floats:
+        """Natural log of the probability to exceed each delay."""
 
 
 LAWS: dict[str, type[Law]] = {}

@@ -15,7 +15,7 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted, several
-from anonymatch.mixes.laws import MOST_HOPS, Law, Timed
+from anonymatch.mixes.laws import MOST_HOPS, FlushLaw, HopLaw, Law, Timed, by_density
 from anonymatch.mixes.logs.log_problem import LogProblem
 from anonymatch.mixes.logs.messages import LATEST, Messages
 from anonymatch.mixes.logs.observation import Conditions
@@ -29,15 +29,15 @@ _FRACTION = re.compile(r"(.*:\d\d)(\.\d+)(|[zZ]|[+-]\d\d:?\d\d)", re.ASCII)  # o
 def with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
     """The conditions with a mean number of messages inside at the beginning."""
     mean = _rate(inside, "inside_at_start", 1e15)
-    if not mean and not law.may_start_full:
+    if isinstance(law, HopLaw) and law.few_hops:
+        return replace(conditions, inside_at_start=mean)
+    if not mean:
         return conditions  # empty, as other mixes are taken to be
-    if not law.may_start_full:
-        raise InputError(
-            Argument("inside_at_start"),
-            f" is for exponential mixes and for Erlang laws of up to {MOST_HOPS} hops, and this is "
-            f"the {law}; leave it out",
-        )
-    return replace(conditions, inside_at_start=mean)
+    raise InputError(
+        Argument("inside_at_start"),
+        f" is for exponential mixes and for Erlang laws of up to {MOST_HOPS} hops, and this is "
+        f"the {law}; leave it out",
+    )
 
 
 def in_mid_traffic(problem: LogProblem, conditions: Conditions) -> tuple[Conditions, list[str]]:
@@ -47,16 +47,16 @@ def in_mid_traffic(problem: LogProblem, conditions: Conditions) -> tuple[Conditi
     laws with a density their mean is that of steady traffic.
     """
     law = problem.law
-    if law.flush is not None and not isinstance(law, Timed):
+    if isinstance(law, FlushLaw) and not isinstance(law, Timed):
         raise InputError(
             Argument("since"),
             f" is not for the {law}: its batches depend on messages before that time; leave it out",
         )
-    if law.may_start_full:
+    if isinstance(law, HopLaw) and law.few_hops:
         return replace(conditions, mid_traffic=True), []
     numbers = conditions.lost is not None or conditions.cover is not None
     lasted = conditions.end - conditions.begin
-    if not law.has_density or law.mean_delay is None or numbers or not lasted > 0:
+    if not by_density(law) or law.mean_delay is None or numbers or not lasted > 0:
         return conditions, []
     mean = problem.n_in / lasted * law.mean_delay * (1.0 - (conditions.loss or 0.0))
     note = f"{mean:.3g} messages are assumed inside at the start on average, as in steady traffic"
@@ -204,7 +204,7 @@ def _flagged(problem: LogProblem, conditions: Conditions) -> tuple[Conditions, l
 
     A dummy that goes all the way is to the attacker a message like all others.
     """
-    rates = problem.law.flags_as_rates
+    rates = isinstance(problem.law, HopLaw | FlushLaw)
     cover, lost = _alone(problem.log, problem.law, conditions.end)
     lasted = conditions.end - conditions.begin
     before, much = conditions, []

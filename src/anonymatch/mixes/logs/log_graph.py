@@ -10,7 +10,7 @@ import numpy as np
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.graph import Edges, Graph, Names, structure
-from anonymatch.mixes.laws import Exponential, Law
+from anonymatch.mixes.laws import Exponential, Law, by_density
 from anonymatch.mixes.laws.candidates import Candidates, edges_of
 from anonymatch.mixes.logs.labels import lost_slot_names
 from anonymatch.mixes.logs.log_observation import (
@@ -72,7 +72,7 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
     size, left = len(passage.users), len(order)
     conditions = passage.conditions
     if conditions is not None and passage.law is not None:
-        even = passage.law.closed_form and conditions.clean
+        even = isinstance(passage.law, Exponential) and conditions.clean
         if not even or left > size:
             return _weighted_graph(passage, passage.law, conditions, Budget.of(budget))
     everybody = np.ones(size, dtype=np.bool_)
@@ -135,7 +135,7 @@ def observed_graph(
     notes = [runs.note] if runs.note else []
     if lost_slots:
         late = _all_inside(problem, conditions)
-        open_ = late and problem.law.has_density and is_silent_beside_cover(conditions)
+        open_ = late and by_density(problem.law) and is_silent_beside_cover(conditions)
         if open_ and too_many_missing(problem, conditions, runs):
             return with_loss(problem, conditions, needed_loss(problem, conditions))
         graph, linked = _with_lost_slots(problem, runs, lost_slots, budget, late=late)
@@ -161,7 +161,7 @@ def _all_inside(problem: LogProblem, conditions: Conditions) -> bool:
         return False
     if conditions.loss == 0.0:
         return True
-    return conditions.cover is None or problem.law.has_density
+    return conditions.cover is None or by_density(problem.law)
 
 
 def _with_lost_slots(

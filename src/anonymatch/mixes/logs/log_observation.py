@@ -12,7 +12,7 @@ from anonymatch.base.numbers import percent
 from anonymatch.base.text import Argument, Message, several
 from anonymatch.graph import Graph
 from anonymatch.mixes import closed_forms as mixes
-from anonymatch.mixes.laws import DelayLaw, Erlang, Hops, Law, Linked
+from anonymatch.mixes.laws import Erlang, FlushLaw, Hops, Law, Linked, by_density
 from anonymatch.mixes.logs.log_problem import LogProblem
 from anonymatch.mixes.logs.observation import MessageObservation, Passage
 
@@ -126,7 +126,7 @@ def _ties(problem: LogProblem) -> tuple[float, float] | None:
     """
     came, left = problem.log.arrivals[problem.ins], problem.log.departures[problem.outs]
     rows = len(came) + len(left)
-    if problem.law.flush is not None or rows < _FEW_ROWS:
+    if isinstance(problem.law, FlushLaw) or rows < _FEW_ROWS:
         return None
     share = float(np.isin(came, left).sum() + np.isin(left, came).sum()) / rows
     if share <= _TIED:
@@ -138,7 +138,7 @@ def _ties(problem: LogProblem) -> tuple[float, float] | None:
 
 def _holds_longer(law: Law, step: float) -> bool:
     """Whether the law delays every message by at least the step, so that its order is known."""
-    if not isinstance(law, DelayLaw) or not law.has_density or not math.isfinite(step):
+    if not by_density(law) or not math.isfinite(step):
         return False
     return float(law.log_survival(np.array([step]))[0]) >= 0.0
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, several
+from anonymatch.mixes.laws import FlushLaw
 from anonymatch.mixes.logs.log_observation import lost_note, observation_of, truth_notes
 from anonymatch.mixes.logs.log_problem import LogProblem
 from anonymatch.mixes.logs.observation import Conditions, MessageObservation, Passage
@@ -38,7 +39,7 @@ def observed_passage(problem: LogProblem, passage: Passage) -> MessageObservatio
 def passage_of(problem: LogProblem, conditions: Conditions) -> Passage:
     """The passage through a mix that is followed by what is inside."""
     log = problem.log
-    if problem.law.flush is None:
+    if not isinstance(problem.law, FlushLaw):
         _check_numbers(problem, conditions)
     return Passage(
         users=problem.users,

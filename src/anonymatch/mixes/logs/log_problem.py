@@ -11,7 +11,7 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Piece, quoted, several
-from anonymatch.mixes.laws import Law, Linked
+from anonymatch.mixes.laws import FlushLaw, Law, Linked, Pool
 from anonymatch.mixes.laws.candidates import Candidates
 from anonymatch.mixes.logs.labels import labels
 from anonymatch.mixes.logs.messages import Messages
@@ -128,10 +128,12 @@ class LogProblem:
         if self.n_out > self.n_in or (lost is not None and lost > self.n_in - self.n_out):
             return None
         log = self.log
-        filling, users = self._filling()
-        arrivals, departures = self.law.moments(
-            log.arrivals[self.ins], log.departures[self.outs], filling=filling, users=users
-        )
+        arrivals, departures = log.arrivals[self.ins], log.departures[self.outs]
+        if isinstance(self.law, Pool):
+            filling, users = self._filling()
+            arrivals, departures = self.law.moments(
+                arrivals, departures, filling=filling, users=users
+            )
         unsent = self.unsent(arrivals, departures)
         if len(unsent):
             raise self.no_sender(unsent, cover=len(unsent))
@@ -224,10 +226,11 @@ class LogProblem:
 
 def on_clock_of(law: Law, messages: Messages) -> Messages:
     """The log with times that the clock of a law understands, if the law has one."""
-    rule = law.law.flush if isinstance(law, Linked) else law.flush
-    if not messages.origin or rule is None or rule.interval is None:
+    mix = law.law if isinstance(law, Linked) else law
+    interval = mix.flush.interval if isinstance(mix, FlushLaw) else None
+    if not messages.origin or interval is None:
         return messages
-    return messages.on_clock(rule.interval)
+    return messages.on_clock(interval)
 
 
 def _unflagged(flags: Bools | None, size: int) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.mixes.laws import DelayLaw
+from anonymatch.mixes.laws import DensityLaw, GraphFlushLaw
 from anonymatch.mixes.laws.candidates import Candidates
 from anonymatch.mixes.logs.log_problem import LogProblem
 from anonymatch.mixes.logs.observation import Conditions
@@ -79,7 +79,7 @@ def needed_loss(problem: LogProblem, conditions: Conditions) -> float:
 def _expected_inside(problem: LogProblem, end: float) -> tuple[float, float]:
     """Mean and variance of the number inside at the end, by the law alone."""
     law = problem.law
-    assert isinstance(law, DelayLaw)
+    assert isinstance(law, DensityLaw)
     staying = np.exp(law.log_survival(end - problem.log.arrivals[problem.ins]))
     return float(staying.sum()), float((staying * (1.0 - staying)).sum())
 
@@ -87,6 +87,7 @@ def _expected_inside(problem: LogProblem, end: float) -> tuple[float, float]:
 def loss_of_flushes(problem: LogProblem, end: float) -> float:
     """The probability of a loss in a flush mix, if the missing messages cannot all be inside."""
     missing = problem.n_in - problem.n_out
+    assert isinstance(problem.law, GraphFlushLaw)
     inside, most = problem.law.inside_at_end(problem.log.arrivals[problem.ins], end)
     if missing <= most:
         return 0.0

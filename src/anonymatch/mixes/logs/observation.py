@@ -13,7 +13,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.graph import Graph, thumbnail
-from anonymatch.mixes.laws import Law
+from anonymatch.mixes.laws import HopLaw, Law
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
 from anonymatch.mixes.solvers.networks.network_chains import MixRates
 
@@ -162,7 +162,7 @@ class Passage:
     @property
     def at_once(self) -> bool:
         """Whether a message may leave at the moment at which it came in."""
-        return self.law is None or self.law.at_once
+        return not isinstance(self.law, HopLaw) or len(self.law.means) == 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

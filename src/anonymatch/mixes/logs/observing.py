@@ -33,7 +33,16 @@ from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.mixes.laws import Law, Linked, check_law
+from anonymatch.mixes.laws import (
+    FlushLaw,
+    GraphFlushLaw,
+    HopLaw,
+    Law,
+    Linked,
+    Pool,
+    by_density,
+    check_law,
+)
 from anonymatch.mixes.logs.ends import with_ends
 from anonymatch.mixes.logs.log_conditions import (
     conditions_of,
@@ -187,7 +196,7 @@ def _observed_log(
         problem, loss, lost, cover_rate, cover, begin, end, drained=drained, visible=cover_visible
     )
     if cover_in_pool:
-        if rule.flush is None:
+        if not isinstance(rule, FlushLaw):
             raise InputError(
                 Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
             )
@@ -306,8 +315,10 @@ def _after(delay: float | None, seconds: float) -> float | None:
 
 def _phase(law: Law, departures: Floats) -> str | None:
     """What to say if messages leave at another moment of the interval than the law's clock."""
+    if not isinstance(law, FlushLaw):
+        return None
     rule = law.flush
-    if rule is None or rule.interval is None or not len(departures):
+    if rule.interval is None or not len(departures):
         return None
     interval = rule.interval
     after = np.mod(departures - rule.origin, interval)
@@ -326,21 +337,24 @@ def _phase(law: Law, departures: Floats) -> str | None:
 
 def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> MessageObservation:
     law = problem.law
-    if law.followed and not (law.alike and conditions.silent):
+    flushes = isinstance(law, FlushLaw) and not (
+        isinstance(law, GraphFlushLaw) and conditions.silent
+    )
+    if flushes or (isinstance(law, HopLaw) and law.few_hops):
         return observed_passage(problem, passage_of(problem, conditions))
-    if law.alike and conditions.silent:
+    if isinstance(law, GraphFlushLaw) and conditions.silent:
         loss = loss_of_flushes(problem, conditions.end)
         if loss > 0.0:
             return with_loss(problem, conditions, loss)
-    if law.by_moments:
+    if isinstance(law, Pool):
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return observed_passage(problem, passage)
-    if law.has_density and any(
+    if by_density(law) and any(
         (conditions.loss, conditions.cover_rate, conditions.inside_at_start)
     ):
         return observed_passage(problem, passage_of(problem, conditions))
-    if law.has_density and leaves_some_inside(problem, conditions):
+    if by_density(law) and leaves_some_inside(problem, conditions):
         check_inside(problem, conditions)
         return observed_passage(problem, passage_of(problem, conditions))
     for name in ("loss", "cover_rate"):

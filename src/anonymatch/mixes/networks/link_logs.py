@@ -9,10 +9,8 @@ others leave it. A mix that tells (a corrupt one) passes on who is who.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import NoReturn
 
 import numpy as np
 
@@ -20,117 +18,27 @@ from anonymatch import _native
 from anonymatch._native import NetworkEvents
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean, listed, quoted, several
-from anonymatch.mixes.laws import Exponential, FlushLaw, Law, check_law, law_name, parse_law
-from anonymatch.mixes.laws.law import LATE, LAWS, law_examples
+from anonymatch.base.text import Argument, quoted, several
+from anonymatch.mixes.laws import Law
+from anonymatch.mixes.laws.law import LATE
 from anonymatch.mixes.logs.ends import with_ends
 from anonymatch.mixes.logs.labels import labels
 from anonymatch.mixes.logs.log_conditions import moment_of
 from anonymatch.mixes.logs.observation import Network, NetworkObservation, Passage
-from anonymatch.mixes.networks.network_conditions import (
-    LOOPS_NOTE,
-    LinkClasses,
-    LinkConditions,
-    check_missing,
-    fitted_rates,
-    laws_by_mix,
-    loops_of,
-    mean_delays,
-    packets_missing,
+from anonymatch.mixes.networks.link_rows import (
+    Chains,
+    LinkRows,
+    Mixes,
+    corrupt_mixes,
+    mixes_left,
+    mixes_of,
+    refuse_circle,
 )
+from anonymatch.mixes.networks.missing_packets import check_missing, packets_missing
+from anonymatch.mixes.networks.network_conditions import LinkConditions
+from anonymatch.mixes.networks.network_rates import LOOPS_NOTE, LinkClasses, fitted_rates, loops_of
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
 from anonymatch.mixes.solvers.networks.network_chains import MixRates
-
-_HOPS = 20  # chained rows from which on they show the mean delay per hop
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LinkRows:
-    """Rows of a log of links, in the order of the file.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Of mixes, senders and receivers.
-    from_, to : array of int
-        Who a packet went from and to, as numbers of names.
-    sent, received : array of float
-        Seconds at which it left and arrived; None for the second if that is the same.
-    message : array of int or None
-        A number that is the same for all rows of one message; -1 where it is not known.
-    message_names : sequence
-        What messages are called, by that number.
-    flagged : array of bool or None
-        Rows of dummy packets.
-    lost : array of bool or None
-        Last rows of packets that were lost.
-    refuse : function
-        Raises the error about a row.
-    origin : float
-        Seconds that were subtracted from all times, as in :class:`Messages`.
-    dates : {"UTC", "local"}, optional
-        What date-times are in, as in :class:`Messages`.
-    """
-
-    names: Sequence[str]
-    from_: Ints
-    to: Ints
-    sent: Floats
-    received: Floats | None = None
-    message: Ints | None = None
-    message_names: Sequence[Hashable] = ()
-    flagged: Bools | None = None
-    lost: Bools | None = None
-    refuse: Callable[[int, str], NoReturn]
-    origin: float = 0.0
-    dates: str | None = None
-
-    def at(self, rows: Ints) -> LinkRows:
-        """Some of the rows."""
-
-        def some(column: Ints | None) -> Ints | None:
-            return None if column is None else column[rows]
-
-        return replace(
-            self,
-            from_=self.from_[rows],
-            to=self.to[rows],
-            sent=self.sent[rows],
-            received=None if self.received is None else self.received[rows],
-            message=some(self.message),
-            flagged=None if self.flagged is None else self.flagged[rows],
-            lost=None if self.lost is None else self.lost[rows],
-            refuse=lambda row, what: self.refuse(int(rows[row]), what),
-        )
-
-
-def network_law(law: Law | str | Mapping[str, Law | str] | None) -> Law | None:
-    """The law of the mixes of a network; None if they choose uniformly, whoever is inside.
-
-    All mixes that flush do so, and exponential ones: their numbers do not matter, and may be left
-    out.
-
-    Examples
-    --------
-    >>> network_law("exponential"), network_law("pool:5,2"), network_law("window:1,5")
-    (None, None, Window(low=1.0, high=5.0))
-    """
-    if law is None:
-        raise InputError(
-            "a log of a network needs a law that says how its mixes delay messages; give ",
-            Argument("law"),
-            f", such as exponential, or one of {law_examples()}",
-        )
-    law = laws_by_mix(law)
-    if isinstance(law, Mapping):
-        mean_delays(law)
-        return None
-    if isinstance(law, str) and ":" not in law:
-        named = LAWS.get(law_name(law))
-        if named is not None and issubclass(named, Exponential | FlushLaw):
-            return None
-    mix = parse_law(law) if isinstance(law, str) else check_law(law)
-    return None if isinstance(mix, Exponential | FlushLaw) else mix
 
 
 def observe_links(
@@ -146,22 +54,10 @@ def observe_links(
 ) -> NetworkObservation:
     """What an attacker knows who sees every link, and what corrupt mixes do.
 
-    Parameters
-    ----------
-    rows : LinkRows
-    law : Law or None
-        Of all mixes; None if they choose uniformly among those inside.
-    source : str
-        Where it comes from, for people.
-    given : LinkConditions, optional
-        Delays, losses, cover traffic and ends that the user gives.
-    corrupt : iterable of str
-        Mixes that tell the attacker which packet is which.
-    cover_visible : bool
-        Whether the attacker can tell what is flagged from messages: then it is left out.
-    whole_log : bool
-        Whether messages near the ends of the log count as all others.
-    notes : sequence of str
+    The law is that of all mixes; None if they choose uniformly among those inside. ``corrupt``
+    mixes tell the attacker which packet is which. If ``cover_visible``, the attacker can tell
+    flagged packets from messages: they are left out. With ``whole_log`` messages near the ends of
+    the log count as all others.
     """
     if cover_visible:
         none = np.zeros(len(rows.sent), dtype=np.bool_)
@@ -172,10 +68,10 @@ def observe_links(
     given = given or LinkConditions()
     whole = rows
     rows, given = _observed(rows, given)
-    chains = _Chains.of(rows)
-    named = given.names if rows is whole else given.names | _left_of(whole, rows)
-    mixes = _mixes(rows, chains, named)
-    tells = _corrupt(rows, mixes, corrupt)
+    chains = Chains.of(rows)
+    named = given.names if rows is whole else given.names | mixes_left(whole, rows)
+    mixes = mixes_of(rows, chains, named)
+    tells = corrupt_mixes(rows, mixes, corrupt)
     chains.check(rows)
     followed = given.mean is not None  # exponential mixes, whose hidden numbers are followed
     begun = chains.begun_inside(rows, mixes.is_mix)
@@ -242,7 +138,7 @@ def observe_links(
 
 
 def _with_loops(
-    rows: LinkRows, mixes: _Mixes, chains: _Chains, given: LinkConditions
+    rows: LinkRows, mixes: Mixes, chains: Chains, given: LinkConditions
 ) -> tuple[LinkConditions, tuple[str, ...]]:
     """Return the conditions with the rate of mix loops, if the log shows loops, and a note.
 
@@ -254,7 +150,7 @@ def _with_loops(
     ends = mixes.layer[mixes.number[rows.from_[back]]], mixes.layer[mixes.number[rows.to[back]]]
     layered = last > 0 and bool((ends[0] == last).all()) and not ends[1].any()
     if mixes.circle and (given.mean is None or not layered):
-        _refuse_circle(rows, mixes)
+        refuse_circle(rows, mixes)
     begin, end = given.ends(float(rows.sent.min()), float(rows.sent.max()))
     if given.loop_rate is not None or given.mean is None or not end > begin:
         return given, ()
@@ -271,7 +167,7 @@ def _with_loops(
         return given, ()
     exits = mixes.is_mix[rows.from_] & ~mixes.is_mix[rows.to]
     if (mixes.layer[mixes.number[rows.from_[exits]]] != last).any():
-        _refuse_circle(rows, mixes)
+        refuse_circle(rows, mixes)
     each = float(np.count_nonzero(back)) / (end - begin) / number
     note = (
         "Packets from the last layer straight to the first are mix loops: "
@@ -281,7 +177,7 @@ def _with_loops(
 
 
 def _with_flags(
-    rows: LinkRows, mixes: _Mixes, chains: _Chains, given: LinkConditions
+    rows: LinkRows, mixes: Mixes, chains: Chains, given: LinkConditions
 ) -> tuple[LinkConditions, tuple[str, ...]]:
     """Return the conditions with rates that the flags of the log show and the user does not give.
 
@@ -311,7 +207,7 @@ def _with_flags(
     return given, (f"{text[0].upper()}{text[1:]} by the flags of the log",)
 
 
-def _link_classes(rows: LinkRows, mixes: _Mixes, events: _Events) -> LinkClasses:
+def _link_classes(rows: LinkRows, mixes: Mixes, events: _Events) -> LinkClasses:
     """Return for every event whether users' packets and loops may take its link."""
     row = events.row
     from_mix = mixes.is_mix[rows.from_[row]]
@@ -325,7 +221,7 @@ def _link_classes(rows: LinkRows, mixes: _Mixes, events: _Events) -> LinkClasses
     )
 
 
-def _more_exits(links: LinkClasses, sender: Ints, mixes: _Mixes) -> Bools:
+def _more_exits(links: LinkClasses, sender: Ints, mixes: Mixes) -> Bools:
     """Return which mixes have sent more packets out of the network than had entered them."""
     mix = np.where(links.exits, mixes.number[sender], -1)
     return np.array(
@@ -379,308 +275,6 @@ def _followed(given: LinkConditions) -> None:
     )
 
 
-# ---- mixes, and the order in which packets meet them
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Mixes:
-    """Which names are mixes (by name), their numbers in order, and the layer of each.
-
-    ``circle`` has the mixes of a circle, if packets go in one, with the first one again at the end.
-    """
-
-    is_mix: Bools
-    number: Ints
-    which: Ints
-    layer: Ints
-    circle: tuple[int, ...] = ()
-
-    def back(self, rows: LinkRows) -> Bools:
-        """Return which rows lead from a mix to one of the same layer or of one before."""
-        from_, to = self.number[rows.from_], self.number[rows.to]
-        between = (from_ >= 0) & (to >= 0)
-        return between & (self.layer[np.maximum(to, 0)] <= self.layer[np.maximum(from_, 0)])
-
-
-def _passed(rows: LinkRows, chains: _Chains) -> Bools:
-    """Return which names packets pass."""
-    passed = np.zeros(len(rows.names), dtype=np.bool_)
-    if chains.complete:  # then somebody may both send and receive
-        on = rows.to[chains.before] == rows.from_[chains.after]
-        passed[rows.to[chains.before[on]]] = True
-    else:
-        passed[np.intersect1d(rows.from_, rows.to)] = True
-    return passed
-
-
-def _left_of(whole: LinkRows, rows: LinkRows) -> set[str]:
-    """Return the names that are mixes by the whole log and occur in the rows that are left."""
-    passed = np.flatnonzero(_passed(whole, _Chains.of(whole)))
-    seen = np.intersect1d(passed, np.concatenate((rows.from_, rows.to)))
-    return {whole.names[one] for one in seen.tolist()}
-
-
-def _mixes(rows: LinkRows, chains: _Chains, named: set[str]) -> _Mixes:
-    size = len(rows.names)
-    is_mix = _passed(rows, chains)
-    is_mix |= np.array([name in named for name in rows.names], dtype=np.bool_)
-    if not is_mix.any():
-        raise InputError(
-            "nobody is a mix: no name is both in 'from' and in 'to'; write a row a packet and link"
-        )
-    which = np.flatnonzero(is_mix)
-    number = np.full(size, -1, dtype=np.int64)
-    number[which] = np.arange(len(which))
-    between = is_mix[rows.from_] & is_mix[rows.to]
-    pairs = np.unique(number[rows.from_[between]] * np.int64(len(which)) + number[rows.to[between]])
-    layer = _layers(len(which), pairs // len(which), pairs % len(which))
-    if layer is not None:
-        return _Mixes(is_mix, number, which, layer)
-    ring = _ring(len(which), pairs // len(which), pairs % len(which))
-    entries = np.unique(number[rows.to[~is_mix[rows.from_] & is_mix[rows.to]]])
-    layer = _distances(len(which), pairs // len(which), pairs % len(which), entries)
-    return _Mixes(is_mix, number, which, layer, tuple(ring))
-
-
-def _refuse_circle(rows: LinkRows, mixes: _Mixes) -> NoReturn:
-    """Refuse free routes, on which users' packets go in a circle."""
-    shown = [quoted(rows.names[mixes.which[one]]) for one in mixes.circle]
-    path = " to ".join(shown if len(shown) <= 8 else [*shown[:6], "...", shown[-1]])
-    raise InputError(
-        f"packets go in a circle, from {path}: on free routes path lengths tie packets to each "
-        "other; give a log of a cascade or of layers, ",
-        Argument("loop_rate"),
-        " for mixes that send loops, or only the ends as a message log",
-    )
-
-
-def _distances(size: int, from_: Ints, to: Ints, entries: Ints) -> Ints:
-    """Return the shortest way from an entry to each mix; entries are 0."""
-    after = _neighbours(from_, to)
-    layer = np.full(size, -1, dtype=np.int64)
-    layer[entries] = 0
-    near = entries.tolist()
-    while near:
-        further = []
-        for one in near:
-            for other in after.get(one, ()):
-                if layer[other] < 0:
-                    layer[other] = layer[one] + 1
-                    further.append(other)
-        near = further
-    return np.maximum(layer, 0)
-
-
-def _layers(size: int, from_: Ints, to: Ints) -> Ints | None:
-    """The longest way from an entry to each mix; None if there is a circle."""
-    after = _neighbours(from_, to)
-    waiting = np.bincount(
-        np.fromiter(chain.from_iterable(after.values()), np.int64), minlength=size
-    )
-    layer = np.zeros(size, dtype=np.int64)
-    ready = np.flatnonzero(waiting == 0).tolist()
-    done = 0
-    while ready:  # in an order in which those before a mix come before it (Kahn)
-        one = ready.pop()
-        done += 1
-        for other in after.get(one, ()):
-            layer[other] = max(layer[other], layer[one] + 1)
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                ready.append(other)
-    return layer if done == size else None
-
-
-def _neighbours(from_: Ints, to: Ints) -> dict[int, list[int]]:
-    """Mixes that each mix sends to, once."""
-    after: dict[int, list[int]] = {}
-    for one, other in dict.fromkeys(zip(from_.tolist(), to.tolist(), strict=True)):
-        after.setdefault(one, []).append(other)
-    return after
-
-
-def _ring(size: int, from_: Ints, to: Ints) -> list[int]:
-    """Mixes in a circle, the first one again at the end."""
-    before = _neighbours(to, from_)
-    leads = np.bincount(np.fromiter(chain.from_iterable(before.values()), np.int64), minlength=size)
-    gone = np.flatnonzero(leads == 0).tolist()
-    while gone:  # who leads nowhere is in no circle
-        for one in before.get(gone.pop(), ()):
-            leads[one] -= 1
-            if leads[one] == 0:
-                gone.append(one)
-    after = _neighbours(from_, to)
-    one = int(np.flatnonzero(leads > 0)[0])
-    way: dict[int, int] = {}
-    while one not in way:
-        way[one] = len(way)
-        one = min(other for other in after[one] if leads[other] > 0)
-    return [*list(way)[way[one] :], one]
-
-
-# ---- messages
-
-
-def _chained(rows: LinkRows, order: Ints) -> Ints:
-    """Rows of one message at one time, each behind the one that leads to it, if they chain."""
-    assert rows.message is not None
-    message, sent = rows.message[order], rows.sent[order]
-    alike = (message[1:] == message[:-1]) & (sent[1:] == sent[:-1])
-    broken = rows.to[order[:-1]] != rows.from_[order[1:]]
-    starts = np.flatnonzero(alike & ~np.concatenate(([False], alike[:-1])))
-    result = order.copy()
-    for begin in starts.tolist():
-        end = begin + 1
-        while end <= len(alike) - 1 and alike[end]:
-            end += 1
-        near = broken[max(begin - 1, 0) : end + 1]
-        if near.any():
-            _follow(rows, result, begin, end + 1)
-    return result
-
-
-def _follow(rows: LinkRows, order: Ints, begin: int, end: int) -> None:
-    """Put rows ``begin`` to ``end - 1`` into the order of their chain, if there is one."""
-    some = order[begin:end].tolist()
-    by_start = {int(rows.from_[row]): row for row in some}
-    ends = {int(rows.to[row]) for row in some}
-    firsts = [row for row in some if int(rows.from_[row]) not in ends]
-    if len(by_start) < len(some) or len(firsts) != 1:
-        return
-    way = [firsts[0]]
-    while (following := by_start.get(int(rows.to[way[-1]]))) is not None:
-        way.append(following)
-    if len(way) == len(some):
-        order[begin:end] = way
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chains:
-    """Rows of messages in order of time: each pair of ``before`` and ``after`` is of one message.
-
-    ``firsts`` and ``lasts`` are the first and the last row of each message.
-    """
-
-    complete: bool
-    before: Ints
-    after: Ints
-    firsts: Ints
-    lasts: Ints
-
-    @classmethod
-    def of(cls, rows: LinkRows) -> _Chains:
-        none = np.empty(0, dtype=np.int64)
-        if rows.message is None:
-            return cls(False, none, none, none, none)
-        known = np.flatnonzero(rows.message >= 0)
-        order = known[np.lexsort((known, rows.sent[known], rows.message[known]))]
-        order = _chained(rows, order)
-        message = rows.message[order]
-        same = message[1:] == message[:-1]
-        first = np.concatenate(([True], ~same)) if len(order) else np.empty(0, dtype=np.bool_)
-        last = np.concatenate((~same, [True])) if len(order) else first
-        return cls(
-            len(known) == len(rows.sent),
-            order[:-1][same],
-            order[1:][same],
-            order[first],
-            order[last],
-        )
-
-    def check(self, rows: LinkRows) -> None:
-        """Refuse messages whose rows do not chain."""
-        odd = rows.to[self.before] != rows.from_[self.after]
-        if odd.any():
-            after = int(self.after[odd].min())
-            before = int(self.before[self.after == after][0])
-            rows.refuse(
-                after,
-                f"message {self._name(rows, after)} comes from "
-                f"{quoted(rows.names[rows.from_[after]])}, but its last row before leads to "
-                f"{quoted(rows.names[rows.to[before]])}; rows of one message must chain in time",
-            )
-        if rows.received is not None:
-            early = rows.sent[self.after] < rows.received[self.before]
-            if early.any():
-                after = int(self.after[early].min())
-                rows.refuse(
-                    after,
-                    f"message {self._name(rows, after)} leaves "
-                    f"{quoted(rows.names[rows.from_[after]])} before it is received there; check "
-                    "times",
-                )
-
-    def begun_inside(self, rows: LinkRows, is_mix: Bools) -> tuple[int, str] | None:
-        """Return the first row of a message that leaves a mix it did not enter, and an error."""
-        born = self.firsts[is_mix[rows.from_[self.firsts]]]
-        if rows.flagged is not None:
-            born = born[~rows.flagged[born]]
-        if not len(born):
-            return None
-        row = int(born.min())
-        return row, (
-            f"message {self._name(rows, row)} leaves mix {quoted(rows.names[rows.from_[row]])}, "
-            "and no row says how it came there; add its rows before, or mark it as cover"
-        )
-
-    def hop(self, rows: LinkRows) -> float | None:
-        """Return the mean delay per hop of messages whose rows chain, if there are some."""
-        if len(self.after) < _HOPS:
-            return None
-        came = rows.sent if rows.received is None else rows.received
-        mean = float((rows.sent[self.after] - came[self.before]).mean())
-        return mean if mean > 0.0 else None
-
-    def _name(self, rows: LinkRows, row: int) -> str:
-        assert rows.message is not None
-        return quoted(rows.message_names[int(rows.message[row])])
-
-    def born(self, rows: LinkRows, is_mix: Bools) -> Bools:
-        """Rows of cover that a mix made, of which the attacker is told."""
-        made = np.zeros(len(rows.sent), dtype=np.bool_)
-        made[self.firsts[is_mix[rows.from_[self.firsts]]]] = True
-        return made
-
-    def dropped(self, rows: LinkRows, is_mix: Bools) -> Bools:
-        """Rows after which a flagged packet is dropped by a mix: it never enters the pool."""
-        gone = np.zeros(len(rows.sent), dtype=np.bool_)
-        if rows.flagged is not None:
-            ends = self.lasts[is_mix[rows.to[self.lasts]]]
-            gone[ends[rows.flagged[ends]]] = True
-        return gone
-
-
-def _corrupt(rows: LinkRows, mixes: _Mixes, given: Iterable[str]) -> Bools:
-    """Which names are mixes that tell."""
-    tells = np.zeros(len(rows.names), dtype=np.bool_)
-    there = {rows.names[one]: one for one in mixes.which.tolist()}
-    for name in given:
-        if name not in there:
-            raise InputError(
-                f"there is no mix {quoted(name)} to be corrupt; mixes are {listed(sorted(there))}"
-                f"{did_you_mean(name, there)}"
-            )
-        tells[there[name]] = True
-    if not tells.any():
-        return tells
-    if rows.message is None:
-        raise InputError(
-            "what a corrupt mix knows is not in the log; add a column 'message' that is the same "
-            "in all rows of a message, or leave ",
-            Argument("corrupt"),
-            " out",
-        )
-    unknown = np.flatnonzero((tells[rows.from_] | tells[rows.to]) & (rows.message < 0))
-    if len(unknown):
-        rows.refuse(
-            int(unknown[0]), "there is no message; a corrupt mix knows which packet is which"
-        )
-    return tells
-
-
-# ---- events
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Events:
     """Events of the kernel, the row and the time of each, and the events of each row.
@@ -695,7 +289,7 @@ class _Events:
     told: Bools
 
 
-def _events(rows: LinkRows, mixes: _Mixes, chains: _Chains, tells: Bools, *, told: bool) -> _Events:
+def _events(rows: LinkRows, mixes: Mixes, chains: Chains, tells: Bools, *, told: bool) -> _Events:
     """At equal times as the file has them, or else by layers: arrivals before departures.
 
     With ``told`` the attacker knows which packets mixes make and drop; else only corrupt mixes
@@ -752,7 +346,7 @@ def _events(rows: LinkRows, mixes: _Mixes, chains: _Chains, tells: Bools, *, tol
     )
 
 
-def _one_by_one(rows: LinkRows, chains: _Chains, leaves: Ints, enters: Ints) -> Bools:
+def _one_by_one(rows: LinkRows, chains: Chains, leaves: Ints, enters: Ints) -> Bools:
     """Rows whose order among those of the same time is that of the file.
 
     It is, where the file is in order of time, unless that would let a packet leave an empty mix or
@@ -776,14 +370,11 @@ def _one_by_one(rows: LinkRows, chains: _Chains, leaves: Ints, enters: Ints) -> 
     return told[group]
 
 
-# ---- what an attacker saw
-
-
 def _observation(
     rows: LinkRows,
     law: Law | None,
-    mixes: _Mixes,
-    chains: _Chains,
+    mixes: Mixes,
+    chains: Chains,
     tells: Bools,
     events: _Events,
     links: LinkedNetwork,
@@ -847,7 +438,7 @@ def _observation(
 
 
 def _lost_at(
-    rows: LinkRows, mixes: _Mixes, tells: Bools, events: _Events, rates: MixRates
+    rows: LinkRows, mixes: Mixes, tells: Bools, events: _Events, rates: MixRates
 ) -> Floats:
     """Return the probability that a packet which a corrupt mix never sends on is lost there.
 
@@ -881,7 +472,7 @@ def _users(rows: LinkRows, senders: tuple[str, ...], at: Ints) -> tuple[Hashable
 
 
 def _truth(
-    rows: LinkRows, mixes: _Mixes, chains: _Chains, events: _Events, own: Ints, out: Ints
+    rows: LinkRows, mixes: Mixes, chains: Chains, events: _Events, own: Ints, out: Ints
 ) -> Ints | None:
     """The exit of each message, -1 if it has none in the log; None if no message is known."""
     if rows.message is None or not len(chains.firsts):

@@ -7,14 +7,12 @@ outputs, else as edges; the graph is the same, and a note says which.
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,46 +27,49 @@ from anonymatch.base.text import (
     meant_instead,
     quoted,
 )
-from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading, separator_in
+from anonymatch.graph import FileNote, Graph
+from anonymatch.graph import read as read_graph
 from anonymatch.mixes.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.mixes.formats.network_files import LINKS
-from anonymatch.mixes.laws import Law, check_law, law_examples
+from anonymatch.mixes.formats.relay_files import read_relays
+from anonymatch.mixes.laws import Law, LawGuess, check_law, law_examples
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.mixes.reading.hints import hinting, law_notes
-from anonymatch.mixes.reading.preview import FirstLook, guess_log_law, log_mean_delay
-from anonymatch.mixes.reading.reading import ReadOptions
-from anonymatch.rings import has_ring_columns, has_ring_names, read_rings
+from anonymatch.mixes.options import ReadOptions
+from anonymatch.mixes.reading.hints import guess_log_law, hinting, law_notes
+from anonymatch.rings import RingSet, has_ring_columns, has_ring_names, read_rings
 from anonymatch.running import Budget
-from anonymatch.tables import Release, look_at_tables, open_released, require_original
-from anonymatch.tabular import load_json
-
-__all__ = [
-    "PARTS",
-    "first_look",
-    "has_rounds",
-    "holds_relays",
-    "holds_rings",
-    "mean_delay",
-    "open_observation",
-]
+from anonymatch.tables import (
+    Release,
+    TablesLook,
+    look_at_tables,
+    open_released,
+    require_original,
+)
+from anonymatch.tabular import (
+    DIRECTIONS,
+    TABLES,
+    TIMES,
+    Source,
+    about,
+    column_names,
+    first_line,
+    header,
+    load_json,
+    reading,
+    split_suffix,
+)
 
 PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
 
-_HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
-_USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
+_HEAD = 1 << 16
 _ROUND = "round"
+_TABLE_AUDIT = "'anonymatch table audit FILE --original PEOPLE'"
 # Columns of a table with one row per packet that nothing else has.
-_PACKETS = (
-    {"entered", "entered_at", "arrived_at", "sent_at"},
-    {
-        "left_at",
-        "departed_at",
-        "received_at",
-    },
-)
+_ENTERED = {"entered", "entered_at", "arrived_at", "sent_at"}
+_LEFT = {"left_at", "departed_at", "received_at"}
 # Options of a log of which as many messages came in as out, but perhaps not the same ones.
 _INCOMPLETE = ("loss", "lost", "cover_rate", "cover", "inside_at_start")
 _PLAIN_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[')
@@ -108,20 +109,21 @@ def open_observation(
     >>> observation.source, observation.graph
     ('window law, 1 to 3 s', Graph(2 users, 2 behaviours, 3 edges))
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     _check_used(kind, file, options)
     source = SOURCE_FORMATS[kind]
     if _view(source, file, options) == "links" and source.links is not None:
-        with _about(file):
+        with about(file):
             return source.links(file, options)
     law = None if options.law is None or source.reads_law else check_law(options.law)
-    if source.open is None:
-        return _log(source, file, options, law, budget)
+    if source.messages is not None:
+        return _log(source.messages, file, options, law, budget)
     if kind == "released":
         observation: Observation = open_released(file, options, law, budget, early)
     else:
+        assert source.open is not None
         observation = source.open(file, options, law, budget)
     if options.source is None:
         observation = _with_other_reading(kind, file, observation)
@@ -155,21 +157,29 @@ def _with_other_reading(kind: str, file: Path, observation: Observation) -> Obse
 
 
 def _log(
-    source: SourceFormat,
+    messages_of: Callable[[Path, ReadOptions], Messages],
     file: Path,
     options: ReadOptions,
     law: Law | None,
     budget: Budget | float | None,
 ) -> Observation:
     if law is None:
+        guess = None
+        with suppress(InputError):  # what is wrong with the log is said when there is a law
+            guess = guess_log_law(messages_of(file, options))
+        hint = (
+            ()
+            if guess is None
+            else (f"; its {guess.reason}, which is ", Argument("law", guess.text))
+        )
         raise InputError(
             "a message log needs a law that says how messages are delayed; give ",
             Argument("law"),
             f", one of {law_examples()}",
-            _suggested(source, file, options),
+            *hint,
         ).about(file)
-    with _about(file):
-        messages = _messages(source, file, options)
+    with about(file):
+        messages = messages_of(file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
         complete = not any(options.of_log().get(name) for name in _INCOMPLETE)
@@ -177,15 +187,36 @@ def _log(
         return replace(observation, notes=notes)
 
 
-def _suggested(source: SourceFormat, file: Path, options: ReadOptions) -> Message:
-    """The law that a log looks like, for whoever told none; nothing where none shows."""
-    try:
-        guess = guess_log_law(_messages(source, file, options))
-    except InputError:  # what is wrong with the log is said when there is a law
-        return Message("")
-    if guess is None:
-        return Message("")
-    return Message(f"; its {guess.reason}, which is ", Argument("law", guess.text))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FirstLook:
+    """What there is to see of a file before anything is computed.
+
+    Attributes
+    ----------
+    kind, text : str
+        One of :data:`~anonymatch.mixes.SOURCES`, and what that is in a line.
+    messages : Messages or None
+        Of a log.
+    graph : Graph or None
+        Of edges and of rings.
+    tables : TablesLook or None
+        Of a released table: its columns and those of the original.
+    rings : RingSet or None
+        What a file of rings says beside their members.
+    needs_law : bool
+        Whether it cannot be audited before a law is told.
+    guess : LawGuess or None
+        The law that the log looks like, if it shows.
+    """
+
+    kind: str
+    text: str
+    messages: Messages | None = None
+    graph: Graph | None = None
+    tables: TablesLook | None = None
+    rings: RingSet | None = None
+    needs_law: bool = False
+    guess: LawGuess | None = None
 
 
 def first_look(
@@ -205,70 +236,24 @@ def first_look(
     >>> look.kind, look.messages, look.needs_law
     ('messages', Messages(2 in, 2 out, 0 to 4 s), True)
     """
-    options = replace(options or ReadOptions(), **keywords)
+    options = ReadOptions.of(options, keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     source = SOURCE_FORMATS[kind]
+    look = FirstLook(kind=kind, text=source.text)
     if kind == "edges":
-        return FirstLook(kind=kind, text=source.text, graph=read(file))
+        return replace(look, graph=read_graph(file))
     if kind == "released":
-        original = require_original(file, options)
-        return FirstLook(kind=kind, text=source.text, tables=look_at_tables(original, file))
+        return replace(look, tables=look_at_tables(require_original(file, options), file))
     if kind == "rings":
         seen = read_rings(file)
-        return FirstLook(kind=kind, text=source.text, graph=seen.graph, rings=seen.rings)
+        return replace(look, graph=seen.graph, rings=seen.rings)
     if source.messages is None:
-        return FirstLook(kind=kind, text=source.text)
-    with _about(file):
-        messages = _messages(source, file, options)
-    return FirstLook(
-        kind=kind,
-        text=source.text,
-        messages=messages,
-        needs_law=source.links is None,
-        guess=guess_log_law(messages),
-    )
-
-
-def mean_delay(
-    path: str | os.PathLike[str], options: ReadOptions | None = None, **keywords: Any
-) -> float | None:
-    r"""Seconds that messages of a log were held on average; None if the log does not say.
-
-    Where as many come out as go in, it does, whoever is who: it is the difference of the mean times
-    out and in. Options are those of :func:`open_observation`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     log = pathlib.Path(folder, "log.csv")
-    ...     _ = log.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n")
-    ...     mean_delay(log)
-    2.5
-    """
-    options = replace(options or ReadOptions(), **keywords)
-    file = as_path(path)
-    kind = _checked(options.source) or _kind(file, options)
-    if SOURCE_FORMATS[kind].messages is None:
-        return None
-    with _about(file):
-        messages = _messages(SOURCE_FORMATS[kind], file, options)
-    return log_mean_delay(messages)
-
-
-@contextmanager
-def _about(path: Path) -> Iterator[None]:
-    """What is wrong becomes one line that begins with the file, if it does not yet."""
-    try:
-        yield
-    except InputError as error:
-        raise error.about(path) from None
-
-
-def _messages(source: SourceFormat, file: Path, options: ReadOptions) -> Messages:
-    assert source.messages is not None
-    return source.messages(file, options)
+        return look
+    with about(file):
+        messages = source.messages(file, options)
+    guess = guess_log_law(messages)
+    return replace(look, messages=messages, needs_law=source.links is None, guess=guess)
 
 
 def _view(source: SourceFormat, file: Path, options: ReadOptions) -> str:
@@ -320,6 +305,86 @@ def _check_used(kind: str, path: Path, options: ReadOptions) -> None:
         ).about(path)
 
 
+# ---- graphs
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    decoys: str | None = None,
+    spends: str | None = None,
+    merging: float | None = None,
+) -> Graph:
+    r"""Read a graph from a file of edges, of rings, or of relays.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet, .mtx, .npz, .json or .jsonl file; text formats may end in .gz. Rings
+        are known by a table's columns ``ring`` and ``member``, or by the keys of a document, and
+        relays by theirs.
+    decoys, spends, merging : optional
+        Of rings, as in :func:`audit`: weights of their members beside what the file says.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        The file is not usable; one line says what is wrong, where, and what to do.
+
+    Warns
+    -----
+    FileNote
+        Extra columns and empty rows were ignored, equal edges were kept once, edges of weight 0
+        were left out, or a name stands in no edge because its rows lack the other name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "seen.csv")
+    >>> _ = path.write_text("user,behaviour\nann,x\nann,y\nbob,x\n")
+    >>> read(path).to_edges()
+    [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
+    >>> _ = path.write_text("ring,member\ni1,o1\ni1,o2\ni2,o2\n")
+    >>> read(path).to_edges()
+    [('i1', 'o1'), ('i1', 'o2'), ('i2', 'o2')]
+    >>> folder.cleanup()
+    """
+    file = as_path(path)
+    kind = _graph_kind(file)
+    if kind == "rings":
+        observation: Observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
+    else:
+        for name, value in (("decoys", decoys), ("spends", spends), ("merging", merging)):
+            if value is not None:
+                raise InputError(
+                    Argument(name), f" is for rings, and this is {kind}; leave it out"
+                ).about(file)
+        if kind == "edges":
+            return read_graph(file)
+        observation = read_relays(file)
+    for note in observation.notes:
+        warnings.warn(f"{file}: {note}", FileNote, stacklevel=2)
+    assert observation.graph is not None
+    return observation.graph
+
+
+def _graph_kind(path: Path) -> str:
+    """Which of edges, rings and relays a file holds that may be a graph."""
+    suffix, _ = split_suffix(path)
+    if not path.is_file():
+        return "edges"
+    with reading(path):
+        if suffix == ".json":
+            kind = _json_kind(path, guess=False)
+            return kind if kind in ("rings", "relays") else "edges"
+        return "rings" if suffix in TABLES and has_ring_columns(header(path) or ()) else "edges"
+
+
 # ---- what a file is
 
 
@@ -349,12 +414,10 @@ def _kind(path: Path, options: ReadOptions) -> str:
         for name, source in SOURCE_FORMATS.items():
             if path.name in source.files:
                 return name
-        suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-        suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix
-        if suffix.lower() == ".json":
+        suffix, _ = split_suffix(path)
+        if suffix == ".json":
             return _json_kind(path)
-        look = _TABLES.get(suffix.lower())
-        return "edges" if look is None else look(path, options)
+        return _table_kind(path, suffix, options) if suffix in TABLES else "edges"
 
 
 def _folder_kind(folder: Path) -> str:
@@ -374,14 +437,15 @@ def _folder_kind(folder: Path) -> str:
 
 def _json_kind(path: Path, *, guess: bool = True) -> str:
     """By its keys, or by its names; JSON without any marks of either is not parsed here."""
-    content = Source(path, packed=path.suffix.lower() == ".gz").content()
+    source = Source.of(path)
+    content = source.content()
     kinds = {name: each for name, each in SOURCE_FORMATS.items() if each.document is not None}
     if not any(mark in content for each in kinds.values() for mark in each.marks):
         first = _PLAIN_JSON.match(content[:_HEAD]) if guess else None
         name = "" if first is None else first[1].decode("utf-8", errors="replace")
         looks = has_ring_names({name: ["o1", "o2"]})  # before all of it is parsed
-        return "rings" if looks and has_ring_names(load_json(path)) else "edges"
-    document = load_json(path)
+        return "rings" if looks and has_ring_names(load_json(source)) else "edges"
+    document = load_json(source)
     return next(
         (name for name, each in kinds.items() if each.document and each.document(document)), "edges"
     )
@@ -389,96 +453,35 @@ def _json_kind(path: Path, *, guess: bool = True) -> str:
 
 def _is_plain_json(path: Path) -> bool:
     """Whether a file begins as ``{name: [...]}``."""
-    packed = path.suffix.lower() == ".gz"
-    if not path.name.lower().removesuffix(".gz").endswith(".json"):
+    if split_suffix(path)[0] != ".json":
         return False
-    first = _PLAIN_JSON.match(Source(path, packed=packed).content()[:_HEAD])
+    first = _PLAIN_JSON.match(Source.of(path).content()[:_HEAD])
     return first is not None and first[1] not in (b"users", b"behaviours", b"edges", b"rings")
 
 
 def has_rounds(path: Path) -> bool:
     """Whether a message log also says in which round each message was seen."""
-    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    with reading(path):
-        if suffix in ("csv", "tsv"):
-            header = _head(path).decode("utf-8", errors="replace")
-            columns = _columns(header, FORMATS[f".{suffix}"].separator)
-        elif suffix == "parquet":
-            from anonymatch.graph import parquet  # imports polars
-
-            columns = parquet.columns(Source(path, packed=False))
-        else:
-            return False
-    return _ROUND in {str(column).strip().lower() for column in columns}
-
-
-def holds_rings(path: Path) -> bool:
-    """Whether a file that may be a graph can only be rings: a document or a table of them."""
-    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if not path.is_file():
+    if split_suffix(path)[0] not in (".csv", ".tsv", ".parquet"):
         return False
     with reading(path):
-        if suffix == "json":
-            return _json_kind(path, guess=False) == "rings"
-        if suffix in ("csv", "tsv"):
-            header = _head(path).decode("utf-8", errors="replace")
-            columns = _columns(header, FORMATS[f".{suffix}"].separator)
-            return has_ring_columns(columns)
-        if suffix == "parquet":
-            from anonymatch.graph import parquet  # imports polars
-
-            columns = parquet.columns(Source(path, packed=False))
-            return has_ring_columns(columns)
-    return False
+        return _ROUND in {column.strip().lower() for column in header(path) or ()}
 
 
-def holds_relays(path: Path) -> bool:
-    """Whether a file that may be a graph is a document of relays and the links between them."""
-    if not path.is_file() or not path.name.lower().removesuffix(".gz").endswith(".json"):
-        return False
-    with reading(path):
-        return _json_kind(path, guess=False) == "relays"
-
-
-def _text_kind(path: Path, options: ReadOptions) -> str:
-    header = _head(path).decode("utf-8", errors="replace")
-    for name, source in SOURCE_FORMATS.items():
-        if source.header is not None:
-            mark, columns = source.header
-            if set(columns) <= set(_columns(header, mark)):
-                return name
-    separator = FORMATS[".tsv" if ".tsv" in path.name.lower() else ".csv"].separator
-    return _table_kind(path, _columns(header, separator), options)
-
-
-def _lines_kind(path: Path, options: ReadOptions) -> str:
-    try:
-        record = json.loads(_head(path))
-    except (ValueError, RecursionError):
-        record = None
-    if not isinstance(record, dict):
-        return "edges" if options.law is None else "messages"
-    return _table_kind(path, list(record), options)
-
-
-def _parquet_kind(path: Path, options: ReadOptions) -> str:
-    from anonymatch.graph import parquet  # imports polars
-
-    return _table_kind(path, parquet.columns(Source(path, packed=False)), options)
-
-
-_TABLES: dict[str, Callable[[Path, ReadOptions], str]] = {
-    ".csv": _text_kind,
-    ".tsv": _text_kind,
-    ".jsonl": _lines_kind,
-    ".parquet": _parquet_kind,
-}
-
-
-def _table_kind(path: Path, columns: list[str], options: ReadOptions) -> str:
+def _table_kind(path: Path, suffix: str, options: ReadOptions) -> str:
     """What a table is by its columns; with a law or names of columns it is a log."""
-    there = {str(column).strip().lower() for column in columns}
-    named = _meanings(options)
+    if suffix in (".csv", ".tsv"):
+        line = first_line(path)
+        for name, source in SOURCE_FORMATS.items():
+            if source.header is None:
+                continue
+            mark, known = source.header
+            if set(known) <= {column.strip().strip('"') for column in line.split(mark)}:
+                return name
+    columns = header(path)
+    if columns is None:
+        return "edges" if options.law is None else "messages"
+    there = {column.strip().lower() for column in columns}
+    named = set(column_names(options.columns)) if options.columns else set()
     linked = (there | named).issuperset(LINKS)
     timed = not (there | named).isdisjoint((*TIMES, "sent"))
     if options.law is not None or named:
@@ -487,7 +490,7 @@ def _table_kind(path: Path, columns: list[str], options: ReadOptions) -> str:
         return "rings"
     if linked and timed:
         return "network"
-    if all(there & ends for ends in _PACKETS):
+    if there & _ENTERED and there & _LEFT:
         return "messages"
     if there.isdisjoint(TIMES):
         if _ROUND in there:
@@ -499,21 +502,12 @@ def _table_kind(path: Path, columns: list[str], options: ReadOptions) -> str:
             ).about(path)
         _refuse_release(path, columns, there)
         return "edges"
-    if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
+    if {"user", "behaviour"} <= there and there.isdisjoint(DIRECTIONS):
         raise InputError(
             "it may be edges with a column of times, or a message log without directions; tell ",
             Argument("source"),
         )
     return "messages"
-
-
-def _meanings(options: ReadOptions) -> set[str]:
-    """Meanings of columns that the caller names."""
-    if not options.columns:
-        return set()
-    from anonymatch.mixes.formats.message_tables import column_names
-
-    return set(column_names(options.columns))
 
 
 def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
@@ -522,26 +516,7 @@ def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
     if len(there) < 2 or there & edges or meant_instead(sorted(edges), sorted(there)):
         return
     raise InputError(
-        f"it looks like a released table, with columns {listed(columns)}; give the table of the "
-        "people with ",
-        Argument("original", ...),
+        f"it looks like a released table, with columns {listed(columns)}; ",
+        Call("give the table of the people with original=", "run " + _TABLE_AUDIT),
         ", or name columns user and behaviour if it is edges",
     ).about(path)
-
-
-def _columns(header: str, usual: str) -> list[str]:
-    separator = separator_in(header, usual)
-    return [column.strip().strip('"') for column in header.rstrip("\r").split(separator)]
-
-
-def _head(path: Path) -> bytes:
-    """The first line of a file, unpacked; nothing where it cannot be unpacked."""
-    packed = path.suffix.lower() == ".gz"
-    try:
-        with gzip.open(path) if packed else path.open("rb") as file:
-            head = file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
-            if b"\n" not in head:
-                head += file.readline(_LONGEST_HEAD)
-            return head.partition(b"\n")[0]
-    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile):
-        return b""

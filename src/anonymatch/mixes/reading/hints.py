@@ -12,14 +12,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message
-from anonymatch.mixes.laws import DelayLaw, Law, Window
+from anonymatch.mixes.laws import DelayLaw, Law, LawGuess, Window, guess_flushes, guess_law
 from anonymatch.mixes.logs.messages import Messages
-
-__all__ = ["hinting", "law_notes", "scale_notes", "unit_gap", "unit_hint"]
-
 
 _OUR_DAYS = 631152000.0, 4102444800.0  # 1990 to 2100, in seconds since 1970
 _UNITS = (("ms", 1e3, "milliseconds"), ("us", 1e6, "microseconds"), ("ns", 1e9, "nanoseconds"))
@@ -204,3 +201,50 @@ def _mean_delays(messages: Messages) -> tuple[float, float]:
     waited = np.where(latest >= 0, departures - arrivals[np.maximum(latest, 0)], 0.0)
     span = float(max(departures[-1], arrivals[-1]) - arrivals[0])
     return float(np.median(waited)), max(span, 0.0)
+
+
+# ---- the law that a log looks like
+
+
+def guess_log_law(messages: Messages) -> LawGuess | None:
+    """The law that a log looks like: by moments at which many leave, else by delays that it tells.
+
+    None where neither shows: times alone do not tell delays of single messages apart.
+
+    Examples
+    --------
+    >>> from anonymatch.sources import synthesize
+    >>> guess_log_law(synthesize("window:1,5", messages=500, seed=1)).text
+    'window:1,5.01'
+    >>> guess_log_law(synthesize("timed:10", messages=500, seed=1)).text
+    'timed:10'
+    """
+    came, left = _real(messages.lost, messages.n_in), _real(messages.cover, messages.n_out)
+    # A clock is recognised by absolute times, which may be coarser than single delays.
+    arrivals = messages.arrivals + messages.origin
+    departures = messages.departures + messages.origin
+    guess = guess_flushes(arrivals[came], departures[left])
+    if guess is None and not (came.all() and left.all()):  # cover that is held back like messages
+        guess = guess_flushes(arrivals, departures)
+    if guess is not None or messages.truth is None:
+        return guess
+    return guess_law(messages.true_delays())
+
+
+def _real(flags: Bools | None, size: int) -> Bools:
+    return np.ones(size, dtype=np.bool_) if flags is None else ~flags
+
+
+def log_mean_delay(messages: Messages) -> float | None:
+    """Seconds that messages were held on average, if as many come out as go in; else None.
+
+    Examples
+    --------
+    >>> log_mean_delay(Messages(arrivals=[0, 1], departures=[2, 4], senders="ab", receivers="xy"))
+    2.5
+    """
+    came, left = messages.arrivals, messages.departures
+    if len(came) != len(left) or not len(came):
+        return None
+    mean = float((left - came).mean())  # sorted, so that differences stay small
+    return mean if mean > 0 else None

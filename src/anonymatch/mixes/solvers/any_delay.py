@@ -8,70 +8,69 @@ with intervals; see :mod:`anonymatch.mixes.solvers.wide.wide_links`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from anonymatch.base.arrays import Bools, Floats, Ints, offsets
+from anonymatch.base.arrays import Floats, Ints, offsets
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument
 from anonymatch.counting.measures import Range, entropy_terms
-from anonymatch.mixes.laws.law import DelayLaw, PassageWork
-from anonymatch.mixes.solvers.links import Channel, LinkFigures, ReceiverFigures, two_outcomes
+from anonymatch.mixes.laws.law import DensityLaw
+from anonymatch.mixes.solvers.links import (
+    Channel,
+    LinkFigures,
+    LinkProblem,
+    ReceiverFigures,
+    two_outcomes,
+)
+from anonymatch.mixes.solvers.tuning import SOLVING
+from anonymatch.mixes.solvers.wide.bands import LinkBand
 from anonymatch.mixes.solvers.wide.link_estimate import LINKS_CONFIDENCE, LinksEstimate
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
-from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits
+from anonymatch.mixes.solvers.wide.wide_links import estimate_links, exact_fits, links_cost
 from anonymatch.running import Budget, Execution
 
 _LN2 = math.log(2.0)
-_BYTES = 90.0  # of a candidate, at most
-_SECONDS = 2.5e-7  # to weigh one
-# Smallest weight of a departure as a dummy, as a share of the largest: for chains, and if exact.
-_RAREST, _RAREST_EXACT = 1e-10, 1e-60
-_LIGHTEST = -600.0  # log of the share of the largest weight that is as good as none
-_SOME = 1 << 20  # candidates weighed at once
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class DelayLog:
-    """A log, and what a law says of its delays.
-
-    Attributes
-    ----------
-    arrivals, departures : array of times, sorted
-    first, last : array of int
-        Message ``i`` may be departures ``first[i]`` to ``last[i] - 1``.
-    log_density : callable
-        From delays to natural logs of their densities, a second.
-    log_survival : callable
-        From delays to natural logs of the probabilities to exceed them.
-    mean : float
-        Seconds on average.
-    """
+class _Log(NamedTuple):
+    """A log, and which departures each message may be: ``first[i]`` to ``last[i] - 1``."""
 
     arrivals: Floats
     departures: Floats
+    law: DensityLaw
     first: Ints
     last: Ints
-    log_density: Callable[[Floats], Floats]
-    log_survival: Callable[[Floats], Floats]
-    mean: float
+
+    @classmethod
+    def of(cls, problem: LinkProblem) -> _Log:
+        law, came, left = problem.law, problem.arrivals, problem.departures
+        assert isinstance(law, DensityLaw)
+        every = np.arange(len(came)), np.arange(len(left))
+        end = problem.channel.end
+        runs = law.candidates(came, left, users=every[0], behaviours=every[1], end=end)
+        return cls(came, left, law, np.minimum(runs.first, runs.end), runs.end)
 
 
-def delay_figures(
-    log: DelayLog,
-    *,
-    channel: Channel,
-    budget: Budget,
-    receivers: npt.ArrayLike | None = None,
-    edge: Bools | None = None,
-    seed: int = 0,
-    effort: Execution | None = None,
-    asked: Ints | None = None,
-) -> LinkFigures:
+def delay_cost(problem: LinkProblem, budget: Budget) -> tuple[float, bool]:
+    """Predicted seconds of `delay_figures`, and whether they are exact."""
+    log = _Log.of(problem)
+    lengths = np.maximum(log.last - log.first, 0)
+    band = LinkBand(
+        first=log.first,
+        last=log.first + lengths,
+        weights=np.empty(0),
+        columns=len(log.departures),
+        unpaired=np.ones(len(lengths)),
+        cover=1.0,
+    )
+    seconds, exact = links_cost(band, budget)
+    return seconds + SOLVING.delay_seconds * int(lengths.sum()), exact
+
+
+def delay_figures(problem: LinkProblem, budget: Budget, effort: Execution) -> LinkFigures:
     """What a log says of each message: exactly, or estimated with intervals of 95 %.
 
     Losses and cover are rates, or numbers that explanations must have.
@@ -82,50 +81,59 @@ def delay_figures(
         If nothing explains the log.
     BudgetError
         If the candidates alone are beyond the budget's memory.
-
-    Examples
-    --------
-    >>> log = DelayLog(
-    ...     arrivals=np.array([0.0, 1, 2]), departures=np.array([2.5, 3.5]),
-    ...     first=np.array([0, 0, 0]), last=np.array([2, 2, 2]), mean=2.0,
-    ...     log_density=lambda delays: np.full(len(delays), -np.log(4.0)),
-    ...     log_survival=lambda delays: np.log(np.clip(1 - delays / 4, 1e-300, 1)),
-    ... )
-    >>> channel = Channel(begin=0.0, end=3.5, loss=0.1)
-    >>> figures = delay_figures(log, channel=channel, budget=Budget(seconds=1))
-    >>> bool(figures.departed[0] > figures.departed[2])
-    True
     """
+    try:
+        return _delay_figures(problem, budget, effort)
+    except InputError as error:
+        if error.where.file is not None:  # about the file of a run, and not about the log
+            raise
+        raise error.more(
+            f", under the {problem.law} and with what is told of losses and cover; give ",
+            Argument("loss"),
+            " or ",
+            Argument("cover_rate"),
+        ) from None
+
+
+def _delay_figures(problem: LinkProblem, budget: Budget, effort: Execution) -> LinkFigures:
+    log, channel, receivers = _Log.of(problem), problem.channel, problem.receivers
+    law, mean = log.law, log.law.mean_delay
+    assert mean is not None
     lengths = np.maximum(log.last - log.first, 0)
     entries = int(lengths.sum())
-    if entries * _BYTES > budget.memory:
+    if entries * SOLVING.delay_bytes > budget.memory:
         raise budget.refusal(
             f"a chain over {entries} candidates",
-            entries * _SECONDS,
-            entries * _BYTES,
+            entries * SOLVING.delay_seconds,
+            entries * SOLVING.delay_bytes,
             "take a shorter part of the log",
         )
     loss, cover = _rates(channel, len(log.arrivals))
     early = np.zeros(len(log.departures))
     if channel.inside_at_start:
         # What is left of a delay has the density of the probability to exceed it, over the mean.
-        since = np.exp(log.log_survival(log.departures - channel.begin))
-        early = channel.inside_at_start * since / log.mean
+        since = np.exp(law.log_survival(log.departures - channel.begin))
+        early = channel.inside_at_start * since / mean
     nobodys = cover + early
     stays = np.zeros(len(log.arrivals))
     if not channel.drained:
-        stays = (1.0 - loss) * np.exp(log.log_survival(channel.end - log.arrivals))
+        stays = (1.0 - loss) * np.exp(law.log_survival(channel.end - log.arrivals))
     band = _with_numbers(
-        _band(log, lengths, loss, loss + stays, nobodys, _RAREST), channel, loss, stays
+        _band(log, lengths, loss, loss + stays, nobodys, SOLVING.delay_rarest), channel, loss, stays
     )
     if exact_fits(band, budget):
-        raw = _band(log, lengths, loss, loss + stays, nobodys, _RAREST_EXACT)
+        raw = _band(log, lengths, loss, loss + stays, nobodys, SOLVING.rarest_exact)
         band = _with_numbers(raw, channel, loss, stays)
-    groups = None if receivers is None else np.asarray(receivers, dtype=np.int64)
     estimate = estimate_links(
-        band, budget=budget, edge=edge, groups=groups, seed=seed, effort=effort, asked=asked
+        band,
+        budget=budget,
+        edge=problem.edge,
+        groups=receivers,
+        seed=problem.seed,
+        effort=effort,
+        asked=problem.asked,
     )
-    figures = _link_figures(estimate, loss + stays, loss, groups is not None, seed)
+    figures = _link_figures(estimate, loss + stays, loss, receivers is not None, problem.seed)
     if early.any():
         shares = (1.0 - figures.real) * early / np.maximum(nobodys, 1e-300)
         figures = replace(figures, early=shares)
@@ -154,7 +162,7 @@ def _with_numbers(band: LinkBand, channel: Channel, loss: float, stays: Floats) 
 
 
 def _band(
-    log: DelayLog, lengths: Ints, loss: float, unpaired: Floats, nobodys: Floats, rarest: float
+    log: _Log, lengths: Ints, loss: float, unpaired: Floats, nobodys: Floats, rarest: float
 ) -> LinkBand:
     """Weights over those of departures to be nobody's, so that to be so weighs 1.
 
@@ -167,14 +175,14 @@ def _band(
     first, last = log.first, log.first + lengths
     starts = offsets(lengths)
     logs = np.empty(int(starts[-1]))
-    step = max(1, _SOME // max(int(lengths.max(initial=1)), 1))
+    step = max(1, SOLVING.delay_some // max(int(lengths.max(initial=1)), 1))
     for begin in range(0, len(lengths), step):
         end = min(begin + step, len(lengths))
         some = slice(int(starts[begin]), int(starts[end]))
         rows = np.repeat(np.arange(begin, end), lengths[begin:end])
         columns = np.arange(some.start, some.stop) - starts[rows] + first[rows]
         delays = log.departures[columns] - log.arrivals[rows]
-        logs[some] = log.log_density(np.maximum(delays, 0.0)) - levels[columns]
+        logs[some] = log.law.log_density(np.maximum(delays, 0.0)) - levels[columns]
     logs += math.log1p(-loss)
     with np.errstate(divide="ignore"):
         alone = np.log(unpaired)
@@ -191,7 +199,9 @@ def _band(
     return LinkBand(
         first=first,
         last=last,
-        weights=None if flat else np.exp(np.maximum(logs, _LIGHTEST, out=logs), out=logs),
+        weights=None
+        if flat
+        else np.exp(np.maximum(logs, SOLVING.delay_lightest, out=logs), out=logs),
         columns=len(nobodys),
         unpaired=np.exp(alone - largest - level),
         cover=1.0 if top > 0.0 else 0.0,
@@ -260,50 +270,3 @@ def _link_figures(
 
 def _scaled(interval: Interval, by: float) -> Interval:
     return Interval(interval.value * by, interval.low * by, interval.high * by)
-
-
-# ---- logs under any law that knows densities, where no chain over a few numbers solves them
-
-
-def wide_links(
-    law: DelayLaw, arrivals: Floats, departures: Floats, work: PassageWork
-) -> LinkFigures:
-    """Figures of a log by a chain over explanations, with what a reader must know of it."""
-    runs = law.candidates(
-        arrivals,
-        departures,
-        users=np.arange(len(arrivals)),
-        behaviours=np.arange(len(departures)),
-        end=work.channel.end,
-    )
-    mean = law.mean_delay
-    assert mean is not None
-    log = DelayLog(
-        arrivals=arrivals,
-        departures=departures,
-        first=np.minimum(runs.first, runs.end),
-        last=runs.end,
-        log_density=law.log_density,
-        log_survival=law.log_survival,
-        mean=mean,
-    )
-    try:
-        return delay_figures(
-            log,
-            channel=work.channel,
-            budget=work.budget,
-            receivers=work.receivers,
-            edge=work.edge,
-            seed=work.seed,
-            effort=work.effort,
-            asked=work.asked,
-        )
-    except InputError as error:
-        if error.where.file is not None:  # about the file of a run, and not about the log
-            raise
-        raise error.more(
-            f", under the {law} and with what is told of losses and cover; give ",
-            Argument("loss"),
-            " or ",
-            Argument("cover_rate"),
-        ) from None

@@ -22,6 +22,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.counting import Count, product
 from anonymatch.counting.measures import LOST, Range, UserFigures, entropy_terms
 from anonymatch.mixes.closed_forms import ceiling_bits, exponential_mix_inside
+from anonymatch.mixes.solvers.tuning import SOLVING
 
 
 def stay_of(inside: npt.ArrayLike) -> PassageStay:
@@ -233,10 +234,6 @@ def _spread(values: Floats, slack: float, least: float | Floats, most: float | F
 # ---- messages through one mix that chooses uniformly, summed up in stretches: any number, one pass
 
 
-_GRID = 1000  # parts of a bit in which quantiles are told
-_SURE = 1e-12
-
-
 class FlushTotals:
     """Sums over messages. To be inside at the end is one more outcome; nobody is lost.
 
@@ -286,8 +283,8 @@ class FlushTotals:
         self.messages += len(bits)
         self._bits += float(bits.sum())
         self._min_entropy -= float(np.log2(largest).sum())
-        self.identified += int((largest > 1 - _SURE).sum())
-        numbers = np.bincount(np.floor(bits * _GRID + 1e-9).astype(np.int64))
+        self.identified += int((largest > 1 - SOLVING.total_sure).sum())
+        numbers = np.bincount(np.floor(bits * SOLVING.total_grid + 1e-9).astype(np.int64))
         if len(numbers) > len(self._numbers):
             numbers[: len(self._numbers)] += self._numbers
             self._numbers = numbers
@@ -311,4 +308,4 @@ class FlushTotals:
     def quantile(self, share: float) -> float:
         """Bits that the worst share of messages does not exceed, down to a thousandth."""
         rank = max(1, math.ceil(share * self.messages - 1e-9))
-        return int(np.searchsorted(np.cumsum(self._numbers), rank)) / _GRID
+        return int(np.searchsorted(np.cumsum(self._numbers), rank)) / SOLVING.total_grid

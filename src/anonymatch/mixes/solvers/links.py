@@ -10,157 +10,102 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import real
-from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument
 from anonymatch.counting.measures import Range, entropy_terms
+from anonymatch.mixes.solvers.tuning import SOLVING
 
-# What a number that is taken as a mean changes at most: in any probability, in the entropy of a
-# message and in joint bits, as measured on logs of 60 to 400 messages where both could be had.
-_PROBABILITY_OFF, _ENTROPY_OFF, _JOINT_OFF = 0.01, 0.02, 0.75
-_LEAST_WEIGHT = 1e-250  # times other weights, still within doubles
+if TYPE_CHECKING:
+    from anonymatch.mixes.laws import Law
+
+Dummies = Literal["exit", "pool"]
+"""Where cover traffic of a mix that flushes comes in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """What may happen to messages beside the mix's law, and from when to when the log was kept.
+    """What may happen to messages beside the mix's law, and from when to when the log was kept."""
 
-    Attributes
-    ----------
-    loss : float
-        Probability that a message is lost on entry, below 1.
-    lost : int or None
-        Instead: exactly so many were lost, beyond those still inside.
-    cover_rate : float
-        Departures a second, on average, that are nobody's.
-    cover : int or None
-        Instead: exactly so many departures are nobody's.
-    begin, end : float
-        Seconds from which and until which was watched.
-    drained : bool
-        Whether nothing was inside at the end.
-    inside_at_start : float
-        Mean of the number of messages inside at the beginning, which has a Poisson law.
-    """
-
-    loss: float = 0.0
-    lost: int | None = None
-    cover_rate: float = 0.0
-    cover: int | None = None
-    begin: float
+    loss: float = 0.0  # probability that a message is lost on entry, below 1
+    lost: int | None = None  # instead: the number lost, beyond those still inside
+    cover_rate: float = 0.0  # dummy departures per second, on average
+    cover: int | None = None  # instead: the number of dummy departures
+    begin: float  # seconds from which the log was kept
     end: float
-    drained: bool = False
-    inside_at_start: float = 0.0
+    drained: bool = False  # whether nothing was inside at the end
+    inside_at_start: float = 0.0  # mean number inside at the beginning, which has a Poisson law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LinkProblem:
+    """A log of which only the ends are seen, as solvers take it."""
+
+    arrivals: Floats  # sorted
+    departures: Floats
+    law: Law
+    channel: Channel
+    dummies: Dummies = "exit"  # where cover of a mix that flushes joins
+    silent: bool = False  # whether nothing is given of losses and cover
+    clean: bool = False  # whether it is given that all that came in left, and nothing else did
+    receivers: Ints | None = None  # who received each message out, if people have several
+    edge: Bools | None = None  # messages near an end of the log, that means are not about
+    asked: Ints | None = None  # by message, a departure whose probability is wanted; -1 for none
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReceiverFigures:
-    """Who received each message, departures of one receiver taken together.
+    """Who received each message, departures of one receiver taken together."""
 
-    Attributes
-    ----------
-    shannon : array
-        Entropy in bits, given that the message departed.
-    probability : array
-        Of the likeliest receiver, not divided by that of having departed.
-    guess : array
-        Its number; -1 where no departure is possible.
-    """
-
-    shannon: Floats
-    probability: Floats
-    guess: Ints
+    shannon: Floats  # entropy in bits, given that the message departed
+    probability: Floats  # of the likeliest receiver, not divided by that of having departed
+    guess: Ints  # its number; -1 where no departure is possible
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinkFigures:
-    """What the explanations of a log say, message by message.
+    """What the explanations of a log say, message by message."""
 
-    Attributes
-    ----------
-    log_evidence : float or None
-        Natural log of the density of the log, given when messages came in; None if not known.
-    joint_bits : Figure
-        Entropy of the explanation, in bits.
-    link_bits : Figure
-        The same where lost and still inside are one outcome, "not seen".
-    departed, lost, inside : array
-        Probabilities of what became of each message; they add up to 1.
-    real : array
-        Probability of each departure to be a message that came in during the log.
-    early : array or None
-        Probability of each departure to have been inside when the log began; None if none was.
-        What is left to 1 is cover.
-    shannon : Range
-        Entropy in bits of which departure a message is, given that it departed.
-    shannon_all : Range
-        The same over departures, lost and inside.
-    collision : array
-        Sum of squared probabilities of its departures, given that it departed.
-    probability : Range
-        Of the likeliest departure, not divided by that of having departed.
-    surest : Range or None
-        The same given that it departed, where it is not just divided by that.
-    guess : array
-        That departure, the first of equals; -1 where no departure is possible.
-    allowed : array
-        Departures whose probability is above 1e-12.
-    error : float
-        Bound on the error of each probability: of rounding and of what was cut off, or estimated.
-    confidence : float
-        Probability that the intervals hold; 1.0 where nothing was drawn.
-    method : str
-    guessing : Range or None
-        Guesses that an attacker needs on average to name the departure, given that it departed;
-        NaN for messages that were left out.
-    receivers : ReceiverFigures or None
-        The same message's receivers, where groups of departures were given.
-    pairs : array or None
-        Probability of each message (row) to be each departure (column), where asked for.
-    asked : array or None
-        Probability of each message to be the one departure that was asked for, such as the true
-        one; not divided by that of having departed. None if nothing was asked.
-    mean_min_entropy : Interval or None
-        Mean over the counted messages of -log2 of the best guess's probability, where it is known
-        more closely than each.
-    mean_shannon : Interval or None
-        Mean of `shannon` over the messages asked for, where it is known better than each.
-    notes : tuple of str
-        What a reader must know about how this was computed; each a sentence.
-    """
-
-    log_evidence: float | None
-    joint_bits: Interval
-    link_bits: Interval
+    log_evidence: float | None  # natural log of the log's density, given the arrivals
+    joint_bits: Interval  # entropy of the explanation
+    link_bits: Interval  # the same where lost and still inside are one outcome, "not seen"
+    # Probabilities of what became of each message; they add up to 1.
     departed: Floats
     lost: Floats
     inside: Floats
-    real: Floats
-    shannon: Range
-    shannon_all: Range
-    collision: Floats
-    probability: Range
-    guess: Ints
-    allowed: Ints
+    real: Floats  # probability of each departure to be a message that came in during the log
+    shannon: Range  # entropy in bits of which departure a message is, given that it departed
+    shannon_all: Range  # the same over departures, lost and inside
+    collision: Floats  # sum of squared probabilities of its departures, given that it departed
+    probability: Range  # of the likeliest departure, not divided by that of having departed
+    guess: Ints  # that departure, the first of equals; -1 where no departure is possible
+    allowed: Ints  # departures whose probability is above 1e-12
+    # Bound on the error of each probability: of rounding and of what was cut off, or estimated.
     error: float
-    confidence: float = 1.0
+    confidence: float = 1.0  # probability that the intervals hold; 1.0 where nothing was drawn
     method: str
     seed: int | None = None
+    # Guesses that an attacker needs on average to name the departure, given that it departed; NaN
+    # for messages that were left out.
     guessing: Range | None = None
-    receivers: ReceiverFigures | None = None
-    pairs: Floats | None = field(default=None, repr=False)
+    receivers: ReceiverFigures | None = None  # where groups of departures were given
+    pairs: Floats | None = field(default=None, repr=False)  # message x departure, if asked for
+    # Probability of the one departure asked for, not divided by that of having departed.
     asked: Floats | None = field(default=None, repr=False)
+    # Probability of each departure to have been inside when the log began. The rest is cover.
     early: Floats | None = field(default=None, repr=False)
-    mean_shannon: Interval | None = None
-    mean_min_entropy: Interval | None = None
-    surest: Range | None = None
-    notes: tuple[str, ...] = ()
+    mean_shannon: Interval | None = None  # of counted messages, where known better than each
+    mean_min_entropy: Interval | None = None  # the same of -log2 of the best guess's probability
+    surest: Range | None = None  # `probability` given that it departed, if known apart
+    notes: tuple[str, ...] = ()  # what a reader must know of the computation; each a sentence
 
     @property
     def cover(self) -> Floats:
@@ -202,6 +147,29 @@ def two_outcomes(share: Floats) -> Floats:
     return np.where(sure, 0.0, entropy_terms(inner) + entropy_terms(1 - inner))
 
 
+def unseen_bits(part: Floats, unseen: Floats) -> float:
+    """Bits of which messages that were not seen again are of one kind: lost, or still inside."""
+    return float((unseen * two_outcomes(part / np.maximum(unseen, 1e-300))).sum())
+
+
+def log_binomial(n: int, k: int) -> float:
+    """Natural log of in how many ways k of n are chosen."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def nobody_inside(at: int, departures: int) -> InputError:
+    """That no message inside can be departure ``at``, counted from 0."""
+    return InputError(
+        f"departure {at + 1} of {departures}: nobody is inside who can have sent it; "
+        "allow for cover traffic: give ",
+        Argument("cover_rate"),
+        " or ",
+        Argument("cover"),
+        ", or for messages inside when the log begins: ",
+        Argument("inside_at_start"),
+    )
+
+
 def check_start(channel: Channel) -> Channel:
     """The channel without a number of cover messages, if some are inside at the beginning.
 
@@ -229,7 +197,7 @@ def early_weights(inside: float, densities: Floats) -> Floats:
     One so long after it that doubles hardly hold its weight cannot be.
     """
     weights: Floats = inside * densities
-    return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+    return np.where(weights < SOLVING.least_weight, 0.0, weights)
 
 
 def early_shares(nobodys: Floats, early: Floats, all_nobodys: Floats) -> Floats:
@@ -263,26 +231,28 @@ def taken_as_mean(
     known = 0.5 * math.log2(max(2.0 * math.pi * variance, 1.0))
     joint = links.joint_bits
     joint = Interval(
-        joint.value - known, joint.low - known - _JOINT_OFF, joint.high - known + _JOINT_OFF
+        joint.value - known,
+        joint.low - known - SOLVING.joint_off,
+        joint.high - known + SOLVING.joint_off,
     ).clipped(0.0, math.inf)
-    error = max(links.error, _PROBABILITY_OFF)
+    error = max(links.error, SOLVING.probability_off)
     guessing = links.guessing
     if guessing is not None:
         guessing = guesses_within(guessing.value, error, links.allowed)
     noun = "cover" if channel.lost is None else "lost"
     note = (
         f"The number {noun}, {number}, is taken as a mean: to count it along this log would take "
-        f"too long. Probabilities are within about {_PROBABILITY_OFF:g}."
+        f"too long. Probabilities are within about {SOLVING.probability_off:g}."
     )
     return replace(
         links,
         log_evidence=None,
         joint_bits=joint,
         link_bits=Interval.between(min(links.link_bits.low, joint.high), joint.high),
-        shannon=_wider(links.shannon, _ENTROPY_OFF, math.inf),
-        shannon_all=_wider(links.shannon_all, _ENTROPY_OFF, math.inf),
-        probability=_wider(links.probability, _PROBABILITY_OFF, 1.0),
-        surest=None if links.surest is None else _wider(links.surest, _PROBABILITY_OFF, 1.0),
+        shannon=_wider(links.shannon, SOLVING.entropy_off, math.inf),
+        shannon_all=_wider(links.shannon_all, SOLVING.entropy_off, math.inf),
+        probability=_wider(links.probability, SOLVING.probability_off, 1.0),
+        surest=None if links.surest is None else _wider(links.surest, SOLVING.probability_off, 1.0),
         error=error,
         guessing=guessing,
         confidence=min(links.confidence, 0.95),

@@ -1,9 +1,7 @@
 """All drawings in one place: graphs, matrices, sets, networks, exposures, designs."""
 
-from anonymatch.reporting.drawings.anonymity_sets import sets
-from anonymatch.reporting.drawings.design_parts import parts
-from anonymatch.reporting.drawings.graphs import bipartite, exposure
+from anonymatch.reporting.drawings.curves import network, sets
+from anonymatch.reporting.drawings.graphs import bipartite, exposure, parts
 from anonymatch.reporting.drawings.matrices import heat, matrix, permutations
-from anonymatch.reporting.drawings.networks import network
 
 __all__ = ["bipartite", "exposure", "heat", "matrix", "network", "parts", "permutations", "sets"]

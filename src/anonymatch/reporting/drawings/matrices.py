@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.base.text import label
@@ -113,14 +114,14 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
     most = LAYOUT.pairs if each else LAYOUT.tiles
     tall = min(most, max(graph.n_users, 1))
     wide = min(most, max(graph.n_behaviours, 1))
-    shares = shares_in_cells(graph, (tall, wide), rows[graph.rows()], columns[graph.indices])
+    shares = _shares_in_cells(graph, (tall, wide), rows[graph.rows()], columns[graph.indices])
     fullest = float(shares.max(initial=0.0)) or 1.0
     shades = np.ceil(shares / fullest * LAYOUT.shades).astype(np.int64)
     tile = LAYOUT.heat_side / max(tall, wide, LAYOUT.tiles)
     user, behaviour = graph.nouns
     words = (
         f"{plural(graph.n_users, user)} in rows and {plural(graph.n_behaviours, behaviour)} in "
-        f"columns, {cells_in_words(graph, (tall, wide), fullest)} {note}"
+        f"columns, {_cells_in_words(graph, (tall, wide), fullest)} {note}"
     )
     names = plural(graph.n_behaviours, behaviour), plural(graph.n_users, user)
     return _framed_shades(shades, tile, names, title or _sizes(graph), words)
@@ -130,23 +131,17 @@ def _framed_shades(
     shades: Ints, cell: float, names: tuple[str, str], title: str, words: str
 ) -> Picture:
     move = f"translate(24 20) scale({cell:.6g})"
-    inside = element("g", *shaded(shades, LAYOUT.shades), class_="g0", transform=move)
+    inside = element("g", *_shaded(shades, LAYOUT.shades), class_="g0", transform=move)
     size = cell * shades.shape[1], cell * shades.shape[0]
-    return framed(inside, size, names, title=title, words=words)
+    return _framed(inside, size, names, title=title, words=words)
 
 
-def framed(
+def _framed(
     inside: Element, size: tuple[float, float], names: tuple[str, str], *, title: str, words: str
 ) -> Picture:
     """Cells in a frame, with what is in columns written above and what is in rows at the left.
 
     ``inside`` has its corner at (24, 20). The picture is never smaller than what is written.
-
-    Examples
-    --------
-    >>> picture = framed(group(), (9, 9), ("7 columns", "2 rows"), title="", words="")
-    >>> round(picture.width), round(picture.height)
-    (95, 73)
     """
     across, down = f"{names[0]} →", f"{names[1]} ↓"
     drawn = (
@@ -287,15 +282,8 @@ def _sentence(sizes: npt.NDArray[np.integer], user: str) -> str:
     return f"{' and '.join(parts)} {verb} along the diagonal."
 
 
-def cells_in_words(graph: Graph, cells: tuple[int, int], fullest: float) -> str:
-    """What the cells of a picture stand for, how many pairs are edges, and in the fullest cell.
-
-    Examples
-    --------
-    >>> graph = Graph.from_rows(["1100", "1100", "0010", "0001"])
-    >>> cells_in_words(graph, (4, 4), 1.0)
-    'a cell a pair, coloured where the two fit: 37.5 % of all pairs are edges.'
-    """
+def _cells_in_words(graph: Graph, cells: tuple[int, int], fullest: float) -> str:
+    """What the cells of a picture stand for, how many pairs are edges, and in the fullest cell."""
     pairs = graph.n_users * graph.n_behaviours
     share = graph.n_edges / pairs if pairs else 0.0
     edges = f"{percent(share)} of all pairs are edges"
@@ -307,7 +295,7 @@ def cells_in_words(graph: Graph, cells: tuple[int, int], fullest: float) -> str:
     )
 
 
-def shares_in_cells(
+def _shares_in_cells(
     graph: Graph,
     cells: tuple[int, int],
     rows: npt.NDArray[np.integer],
@@ -316,12 +304,6 @@ def shares_in_cells(
     """The share of pairs that are edges in each cell of a summed-up picture.
 
     ``rows`` and ``columns`` are the places of each edge's ends, in the order of the picture.
-
-    Examples
-    --------
-    >>> graph = Graph.from_rows(["1100", "1100", "0010", "0001"])
-    >>> shares_in_cells(graph, (2, 2), graph.rows(), graph.indices).tolist()
-    [[1.0, 0.0], [0.0, 0.5]]
     """
     tall, wide = cells
     if not graph.n_users or not graph.n_behaviours:
@@ -334,14 +316,8 @@ def shares_in_cells(
     return shares
 
 
-def shaded(shades: npt.NDArray[np.int64], levels: int) -> list[Element]:
-    """Cells of side 1 by their shade, 0 for none to ``levels``: a path for all of one shade.
-
-    Examples
-    --------
-    >>> len(shaded(np.array([[0, 1, 1], [2, 0, 1]]), 2))
-    2
-    """
+def _shaded(shades: npt.NDArray[np.int64], levels: int) -> list[Element]:
+    """Cells of side 1 by their shade, 0 for none to ``levels``: a path for all of one shade."""
     return [
         path for shade in range(1, levels + 1) for path in _path(shades == shade, shade / levels)
     ]
@@ -389,7 +365,7 @@ def density(
     behaviours = f"{shown(graph.n_behaviours)} {names[1]}"
     words = (
         f"{users} in rows and {behaviours} in columns, both in the order given, "
-        f"{cells_in_words(graph, (tall, wide), fullest)}"
+        f"{_cells_in_words(graph, (tall, wide), fullest)}"
     )
     return _framed_shades(shades, cell, (behaviours, users), title, words)
 
@@ -398,9 +374,127 @@ def _finest(graph: Graph) -> tuple[Ints, float]:
     """The shade of each cell, 0 where there is no edge, and the share in the fullest."""
     for most in LAYOUT.density_cells:
         cells = min(most, max(graph.n_users, 1)), min(most, max(graph.n_behaviours, 1))
-        shares = shares_in_cells(graph, cells, graph.rows(), graph.indices)
+        shares = _shares_in_cells(graph, cells, graph.rows(), graph.indices)
         fullest = float(shares.max(initial=0.0))
         shades = np.ceil(shares / (fullest or 1.0) * LAYOUT.shades).astype(np.int64)
         if int(np.count_nonzero(np.diff(shades, axis=1))) <= LAYOUT.stretches:
             break
     return shades, fullest
+
+
+# ---- who writes to whom
+
+
+def profile_matrix(
+    probability: Floats,
+    users: Sequence[object],
+    behaviours: Sequence[object],
+    *,
+    title: str,
+    truth: Bools | None = None,
+) -> Picture:
+    """Probabilities as shades, from white for 0 to full for 1, the same in every picture.
+
+    Rows of users of whom nothing is known are NaN, and dashed. Cells of ``truth`` are marked.
+    Names are written for up to 40 users and behaviours; 200 can be drawn.
+
+    Examples
+    --------
+    >>> values = np.array([[0.9, 0.1], [np.nan, np.nan]])
+    >>> profile_matrix(values, ["ann", "bob"], ["x", "y"], title="Profiles").words
+    '2 users in rows and 2 behaviours in columns. ann writes to x with 90 %. 1 user has not sent
+    yet.'
+    """
+    words = _profile_words(probability, users, behaviours, truth)
+    if max(probability.shape, default=0) > LAYOUT.largest:
+        return _small_cells(probability, truth, title, words)
+    rows, columns = [label(name) for name in users], [label(name) for name in behaviours]
+    side = 20.0 if max(len(rows), len(columns)) <= 24 else 13.0
+    left = max([12.0, *(text_width(name, "small") for name in rows)]) + 10
+    top = max([12.0, *(text_width(name, "small") for name in columns)]) + 12
+    width, height = side * len(columns), side * len(rows)
+    drawn = [
+        *(
+            text(left - 8, top + side * (i + 0.5) + 4, name, "end small")
+            for i, name in enumerate(rows)
+        ),
+        *(
+            text(left + side * (j + 0.5) + 4, top - 6, name, "small", turned=-90)
+            for j, name in enumerate(columns)
+        ),
+        *_profile_cells(probability, rows, columns, side, left, top),
+        box(left, top, width, height, "axis"),
+        *_rings(truth, side, left, top),
+    ]
+    return Picture(left + width + 10, top + height + 8, title, words, tuple(drawn))
+
+
+def _profile_cells(
+    probability: Floats, rows: list[str], columns: list[str], side: float, left: float, top: float
+) -> list[Element]:
+    drawn = []
+    for i, user in enumerate(rows):
+        if np.isnan(probability[i]).any():
+            drawn.append(_silent(user, left, top + side * i, side * len(columns), side))
+            continue
+        for j in np.flatnonzero(probability[i] >= LAYOUT.least_probability).tolist():
+            value = float(probability[i, j])
+            tip, opacity = f"{user} – {columns[j]}: {percent(value)}", round(value**LAYOUT.faint, 2)
+            corner = left + side * j, top + side * i
+            drawn.append(box(*corner, side, side, "solid", fill_opacity=opacity, tip=tip))
+    return [group(*drawn, class_="g0")]
+
+
+def _silent(user: str, x: float, y: float, width: float, side: float) -> Element:
+    """A row of which nothing is known: a dashed line through it."""
+    middle = y + side / 2
+    ends = x + 4, middle, x + width - 4, middle
+    return line(*ends, "frame", stroke_dasharray="2 4", tip=f"{user} has not sent yet")
+
+
+def _rings(truth: Bools | None, side: float, left: float, top: float) -> list[Element]:
+    if truth is None:
+        return []
+    rings = [
+        circle(left + side * (j + 0.5), top + side * (i + 0.5), side * 0.3, "ring")
+        for i, j in np.argwhere(truth).tolist()
+    ]
+    return [group(*rings, class_="g1")]
+
+
+def _small_cells(probability: Floats, truth: Bools | None, title: str, words: str) -> Picture:
+    """Cells without names."""
+    tall, wide = probability.shape
+    tile = LAYOUT.profile_side / max(tall, wide)
+    seen = np.nan_to_num(probability - LAYOUT.least_probability).clip(0.0) ** LAYOUT.faint
+    shades = np.ceil(seen * LAYOUT.shades).astype(np.int64)
+    parts = [group(*_shaded(shades, LAYOUT.shades), class_="g0")]
+    if truth is not None:
+        dots = [circle(j + 0.5, i + 0.5, 0.2, "solid") for i, j in np.argwhere(truth).tolist()]
+        parts.append(group(*dots, class_="g1"))
+    inside = element("g", *parts, transform=f"translate(24 20) scale({tile:.6g})")
+    names = plural(wide, "behaviour"), plural(tall, "user")
+    return _framed(inside, (tile * wide, tile * tall), names, title=title, words=words)
+
+
+def _profile_words(
+    probability: Floats, users: Sequence[object], behaviours: Sequence[object], truth: Bools | None
+) -> str:
+    silent = np.isnan(probability).any(axis=1)
+    parts = [
+        (
+            f"{plural(len(users), 'user')} in rows and {plural(len(behaviours), 'behaviour')} in "
+            "columns."
+        )
+    ]
+    best = np.where(silent, -1.0, np.nan_to_num(probability).max(axis=1, initial=0.0))
+    for i in np.argsort(-best, kind="stable")[: LAYOUT.in_words].tolist():
+        if best[i] > 0:
+            most = label(behaviours[int(probability[i].argmax())])
+            parts.append(f"{label(users[i])} writes to {most} with {percent(float(best[i]))}.")
+    if silent.any():
+        number = int(silent.sum())
+        parts.append(f"{plural(number, 'user')} {'has' if number == 1 else 'have'} not sent yet.")
+    if truth is not None:
+        parts.append("What is true is marked.")
+    return " ".join(parts)

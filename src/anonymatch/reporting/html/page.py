@@ -9,7 +9,7 @@ from anonymatch._native import version
 from anonymatch.base.numbers import plural
 from anonymatch.reporting import report as model
 from anonymatch.reporting.charts import embedded
-from anonymatch.reporting.drawings.profiles import profile_matrix
+from anonymatch.reporting.drawings.matrices import profile_matrix
 from anonymatch.reporting.drawings.svg import Picture
 from anonymatch.reporting.gates import Gate
 from anonymatch.reporting.html.document import (

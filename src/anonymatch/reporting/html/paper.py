@@ -46,15 +46,10 @@ class _Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Card:
-    """A claim as the page shows it."""
+    """A claim as the page shows it; ``source`` is the claim itself."""
 
     name: str
-    id: str
-    section: str
-    label: str
-    group: str
-    kind: str
-    added: bool
+    source: Claim
     title: Markup
     statement: Markup
     verdict: VerdictMark
@@ -65,7 +60,6 @@ class _Card:
     counterexample: tuple[Panel, ...]
     figures: tuple[PaperFigure, ...]
     searched: Markup
-    seconds: str
 
     @property
     def anchor(self) -> str:
@@ -139,7 +133,7 @@ def claim_card(claim: Claim) -> Markup:
 
     Examples
     --------
-    >>> from anonymatch.theory.claims.checking import check
+    >>> from anonymatch.theory.claims.claim import check
     >>> "Figure 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
     True
     """
@@ -166,14 +160,14 @@ def _cards(claims: Sequence[Claim]) -> tuple[list[_Card], list[PaperFigure]]:
     order = {name: place for place, name in enumerate(GROUPS)}
     figures_of = _figures_of(claims)
     cards = [_card(claim, figures) for claim, figures in zip(claims, figures_of, strict=True)]
-    cards.sort(key=lambda card: order.get(card.group, len(order)))  # and else as they came
+    cards.sort(key=lambda card: order.get(card.source.group, len(order)))  # and else as they came
     return _distinct(cards), _unclaimed(figures_of)
 
 
 def _grouped(cards: Sequence[_Card]) -> list[_Group]:
-    names = dict.fromkeys(card.group for card in cards)
+    names = dict.fromkeys(card.source.group for card in cards)
     return [
-        _Group(f"group-{place}", name, tuple(card for card in cards if card.group == name))
+        _Group(f"group-{place}", name, tuple(card for card in cards if card.source.group == name))
         for place, name in enumerate(names)
     ]
 
@@ -184,7 +178,7 @@ def _tally(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
 
 
 def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
-    paper = [card for card in cards if not card.added]
+    paper = [card for card in cards if not card.source.added]
     by_key = {
         key: [card for card in paper if card.verdict.key == key]
         for key in ("holds", "misprint", "condition", "fails")
@@ -194,8 +188,8 @@ def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
         total=len(paper),
         target=target,
         **by_key,
-        added=[card for card in cards if card.added and card.verdict.key == "holds"],
-        named=lambda some: [card for card in some if card.kind in _MAIN],
+        added=[card for card in cards if card.source.added and card.verdict.key == "holds"],
+        named=lambda some: [card for card in some if card.source.kind in _MAIN],
         others=_others,
         plural=plural,
     )
@@ -203,7 +197,7 @@ def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
 
 def _others(cards: Sequence[_Card]) -> str:
     """Formulas and figures, which are only counted."""
-    numbers = Counter(card.kind for card in cards if card.kind not in _MAIN)
+    numbers = Counter(card.source.kind for card in cards if card.source.kind not in _MAIN)
     nouns = {"appendix": ("line of the appendices", "lines of the appendices")}
     words = [plural(number, *nouns.get(kind, (kind,))) for kind, number in sorted(numbers.items())]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
@@ -256,12 +250,7 @@ def _card(claim: Claim, figures: tuple[PaperFigure, ...]) -> _Card:
         raise InputError(f"claim {claim.id!r} cannot be shown: {error}") from None
     return _Card(
         name=re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
-        id=claim.id,
-        section=claim.section,
-        label=claim.label,
-        group=claim.group,
-        kind=claim.kind,
-        added=claim.added,
+        source=claim,
         title=title,
         statement=statement,
         verdict=verdict(claim.verdict),
@@ -272,7 +261,6 @@ def _card(claim: Claim, figures: tuple[PaperFigure, ...]) -> _Card:
         counterexample=panels,
         figures=figures,
         searched=_raised(claim.searched),
-        seconds=f"{claim.seconds:.2g} s",
     )
 
 
@@ -405,7 +393,7 @@ def _distinct(cards: list[_Card]) -> list[_Card]:
 
 def _own(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
     """The tally of what the paper itself says, or of all if it says none of it."""
-    return _tally([card for card in cards if not card.added] or cards)
+    return _tally([card for card in cards if not card.source.added] or cards)
 
 
 def _line(tally: Sequence[tuple[VerdictMark, int]]) -> str:

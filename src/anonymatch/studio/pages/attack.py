@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 from nicegui import ui
 
@@ -13,43 +16,159 @@ from anonymatch.audits import Audit, Campaign, campaign_on
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, plural
 from anonymatch.base.text import label
+from anonymatch.counting import sample
+from anonymatch.graph import Graph, crown, forced, partition, read, ring
 from anonymatch.mixes import Nouns
-from anonymatch.reporting import LARGEST, bipartite, exposure
-from anonymatch.reporting.charts import Line, line_chart
+from anonymatch.reporting import LARGEST, bipartite, exposure, named
+from anonymatch.reporting.charts import AnyChart, Line, line_chart
 from anonymatch.running import Progress
-from anonymatch.studio.address import address, choice, texts, whole
-from anonymatch.studio.address_options import AddressOptions
-from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
-from anonymatch.studio.charts import bar_chart
+from anonymatch.studio import widgets as w
+from anonymatch.studio.address import choice, texts, whole
 from anonymatch.studio.frame import frame
-from anonymatch.studio.pages.marking import marked_users
+from anonymatch.studio.options import AddressOptions
+from anonymatch.studio.pages.judging import marked_users
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    article,
-    box,
-    button,
-    chart,
-    drawn_chart,
-    figure,
-    heading,
-    link,
-    number_slider,
-    same_result,
-    select,
-    table,
-    text,
-    tiles,
-)
+from anonymatch.theory.attacks import Attack, Exposures, attack, exposures
+from anonymatch.theory.designs import design
 
-__all__ = ["show"]
+__all__ = ["EXAMPLE", "GRAPHS", "attackable", "play", "show", "start_of"]
 
 _SEEDS = 99
 _PROSPECTS = 40  # targets that the chart compares
 _STEPS = 20  # exposures of marked users that are followed at once
 _NOUNS = Nouns("user", "users", "", "messages")
 _OWN = "own"  # the file of the address, in place of a graph by name
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.csv"
+_PEOPLE = (
+    "Alice", "Bob", "Charlie", "David", "Eve", "Frank", "Grace", "Heidi", "Ivan", "Judy",
+    "Ken", "Leo",
+)  # fmt: skip
+_SECONDS = 5.0  # for one step
+_LOOKED_AT = 200  # users of a graph that is followed step by step
+
+
+class _Start(NamedTuple):
+    """A graph to attack."""
+
+    name: str
+    make: Callable[[], Graph]
+    python: str
+
+
+GRAPHS: Mapping[str, _Start] = {
+    "groups": _Start(
+        "Three groups of four", lambda: partition([4, 4, 4]), "am.partition([4, 4, 4])"
+    ),
+    "ring": _Start("A ring of twelve", lambda: ring(12, 4), "am.ring(12, 4)"),
+    "best": _Start(
+        "The best design for 8 users and 24 edges",
+        lambda: design(8, 24).graph(),
+        "am.design(users=8, edges=24).graph()",
+    ),
+    "crown": _Start("Everybody but one, six users", lambda: crown(6), "am.crown(6)"),
+    "mix": _Start("The example: a mix in one round", lambda: read(EXAMPLE), "am.read('mix.csv')"),
+}
+"""Graphs by the names that addresses use."""
+
+
+@lru_cache(maxsize=16)
+def start_of(key: str) -> Graph:
+    """Return the graph of that name, with names of people."""
+    graph = GRAPHS[key].make()
+    return graph if key == "mix" else named(graph, _PEOPLE)
+
+
+def attackable(audit: Audit) -> bool:
+    """Whether an audited system can be attacked here: a graph that is small enough to look at."""
+    graph = audit.observation.graph
+    return graph is not None and 0 < graph.n_users <= _LOOKED_AT and not audit.observation.lost
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Round:
+    """Where a campaign stands.
+
+    ``before`` and ``left`` are the graphs around the last exposure of ``targets``. ``own`` and
+    ``best`` are the attacker's choices and the best ones for the same number of steps. ``next`` has
+    the effect of each further exposure; None if everybody is identified. Users who ``fell`` were
+    identified by the exposures of others.
+    """
+
+    graph: Graph
+    targets: Sequence[Hashable]
+    before: Graph
+    left: Graph
+    truth: Mapping[Hashable, Hashable]
+    own: Attack | None
+    best: Attack | None
+    next: Exposures | None
+    fell: Mapping[Hashable, Hashable]
+    identified: Mapping[Hashable, Hashable]
+
+    @property
+    def log(self) -> float:
+        if self.own is not None:
+            return self.own.logs[-1]
+        return self.next.start.log if self.next is not None else 0.0
+
+    def named(self, text: str) -> Hashable | None:
+        """The user who is shown by that name and can still be exposed."""
+        for user in self.left.users:
+            if str(user) == text or label(user) == text:
+                return user
+        return None
+
+
+def play(graph: Graph, names: Sequence[str], seed: int = 0) -> Round:
+    """The campaign after these targets, by name, along the truth that ``seed`` draws.
+
+    Names that are nobody's are left out.
+
+    Examples
+    --------
+    >>> state = play(ring(4, 2), ["0"])
+    >>> state.own.logs[-1], state.next, sorted(state.identified)
+    (0.0, None, [1, 2, 3])
+    >>> play(partition([2, 2]), ["0", "zoe"]).own.steps[0].left
+    2
+    """
+    (drawn,) = sample(graph, 1, seed=seed, budget=_SECONDS).tolist()
+    truth = {user: graph.behaviours[j] for user, j in zip(graph.users, drawn, strict=True)}
+    known_names = {str(user): user for user in graph.users}
+    targets = [known_names[name] for name in dict.fromkeys(names) if name in known_names]
+    before = left = graph
+    for target in targets:
+        before, left = left, left.expose(target, truth[target])
+    own = best = None
+    fell: dict[Hashable, Hashable] = {}
+    if targets:
+        own = attack(graph, strategy=list(targets), truth=truth, budget=_SECONDS)
+        best = attack(graph, steps=len(targets), truth=truth, budget=_SECONDS)
+        for step in own.steps:
+            fell |= step.newly_forced or {}
+    remaining = exposures(left, budget=_SECONDS) if left.n_users else None
+    if remaining is not None and remaining.start.log <= 1e-12:
+        remaining = None
+    return Round(
+        graph=graph,
+        targets=targets,
+        before=before,
+        left=left,
+        truth=truth,
+        own=own,
+        best=best,
+        next=remaining,
+        fell={user: did for user, did in fell.items() if user not in targets},
+        identified=dict(forced(left)),
+    )
+
+
+def bits(log: float) -> float:
+    """Return a natural logarithm in bits."""
+    return log / math.log(2)
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -67,13 +186,11 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Played:
-    """Where a campaign stands, and what is drawn of it; ``marked`` are users that were chosen."""
+    """Where a campaign stands; ``marked`` are users that were chosen."""
 
     state: Round
     nouns: Nouns
     marked: list[Hashable]
-    prospects: DrawnChart | None
-    history: DrawnChart | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,7 +200,6 @@ class _Followed:
     audit: Audit
     marked: list[Hashable]
     campaign: Campaign
-    curve: DrawnChart | None
 
 
 class _AttackPage:
@@ -95,19 +211,18 @@ class _AttackPage:
         self.options = AddressOptions.of(query, studio.store, client.id)
         client.on_delete(lambda: studio.store.leave(client.id))
         self.own = self.options.inquiry()
-        known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
-        self.graph = choice(query, "graph", known)
+        self.names = {key: start.name for key, start in GRAPHS.items()}
+        if self.own is not None:
+            self.names = {_OWN: f"The file {self.own.name}"} | self.names
+        self.graph = choice(query, "graph", list(self.names))
         self.seed = whole(query, "truth", 0, least=0, most=_SEEDS)
         self.targets = list(dict.fromkeys(texts(query, "targets")))
         self.marked: list[Hashable] = []
 
     def controls(self) -> None:
-        with box("div", "controls"):
-            names = {key: start.name for key, start in GRAPHS.items()}
-            if self.own is not None:
-                names = {_OWN: f"The file {self.own.name}"} | names
-            select("System", names, self.graph, self._set_graph)
-            number_slider(
+        with w.box("div", "controls"):
+            w.select("System", self.names, self.graph, self._set_graph)
+            w.number_slider(
                 "Which truth",
                 self.seed,
                 self._set_truth,
@@ -118,8 +233,7 @@ class _AttackPage:
         self.view = View("Following the attack")
 
     async def _set_graph(self, given: Any) -> None:
-        known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
-        self.graph = choice({"graph": str(given)}, "graph", known)
+        self.graph = choice({"graph": str(given)}, "graph", list(self.names))
         await self._restart()
 
     async def _set_truth(self, given: Any) -> None:
@@ -136,27 +250,27 @@ class _AttackPage:
 
     async def play(self) -> None:
         targets, seed = list(self.targets), self.seed
-        ui.navigate.history.replace(
-            address(
-                "/attack",
-                **self.options.values(),
-                marked=self.options.shown()["marked"],
-                graph="" if self.graph == _OWN else self.graph,
-                truth=seed or "",
-                targets=targets,
-            )
+        here = self.options.route(
+            "/attack",
+            marked=self.options.shown()["marked"],
+            graph="" if self.graph == _OWN else self.graph,
+            truth=seed or "",
+            targets=targets,
         )
+        ui.navigate.history.replace(here)
         await self.view.ask(lambda progress: self._work(progress, targets, seed), self._show)
 
     def _work(self, progress: Progress, targets: list[str], seed: int) -> _Played | _Followed:
         if self.graph != _OWN or self.own is None:
-            return self._drawn(play(start_of(self.graph), targets, seed), [], _NOUNS)
-        audit = self.studio.audits.find(self.own, progress)
+            return _Played(state=play(start_of(self.graph), targets, seed), nouns=_NOUNS, marked=[])
+        own = self.own
+        audit = self.studio.audits.once(own, lambda: own.audit(progress))
         stretch = self.options.marked
         marked = [] if stretch is None else marked_users(audit, stretch)
         graph = audit.observation.graph
         if graph is not None and attackable(audit):
-            return self._drawn(play(graph, targets, seed), marked, audit.observation.nouns)
+            state, nouns = play(graph, targets, seed), audit.observation.nouns
+            return _Played(state=state, nouns=nouns, marked=marked)
         if not marked:
             raise InputError(
                 f"this file is too large to be attacked step by step; mark "
@@ -168,54 +282,40 @@ class _AttackPage:
             raise InputError(
                 f"an attack on those that are marked is not followed: {campaign.reason}"
             )
-        return _Followed(
-            audit=audit, marked=marked, campaign=campaign, curve=_campaign_curve(audit, campaign)
-        )
-
-    def _drawn(self, state: Round, marked: list[Hashable], nouns: Nouns) -> _Played:
-        return _Played(
-            state=state,
-            nouns=nouns,
-            marked=marked,
-            prospects=_prospects_chart(state, marked, f"prospects-{self.graph}"),
-            history=_history_chart(state, f"campaign-{self.graph}"),
-        )
+        return _Followed(audit=audit, marked=marked, campaign=campaign)
 
     def _show(self, played: _Played | _Followed) -> None:
         if isinstance(played, _Followed):
             self._followed(played)
-        else:
-            self._played(played)
-
-    def _played(self, played: _Played) -> None:
+            return
         self.state = state = played.state
         self.marked = played.marked
         if self.graph == _OWN and self.options.marked is not None:
             self._of_marked(len(played.marked), "and the others are not targets", everybody=True)
         self._choices(state)
-        tiles(_scores(state, played.nouns))
+        w.tiles(_scores(state, played.nouns))
         self._picture(state, played.nouns)
         self._prospects(played)
         self._history(played)
-        same_result(*self._lines(state))
+        w.same_result(*self._lines(state))
 
     def _of_marked(self, number: int, more: str, *, everybody: bool) -> None:
         assert self.options.marked is not None
         low, high = self.options.marked
-        with box("div", "row"):
-            text(
+        with w.box("div", "row"):
+            w.text(
                 f"{plural(number, 'target')} marked by {low:.3g} to {high:.3g} bits, {more}.",
                 "span",
             )
-            link(
+            w.link(
                 "Back to the audit",
-                address("/audit", **self.options.values(), **self.options.shown()),
+                self.options.route("/audit", **self.options.shown()),
                 "button",
             )
             if everybody:
-                link(
+                w.link(
                     "Attack everybody instead",
-                    address("/attack", **self.options.values()),
+                    self.options.route("/attack"),
                     "button",
                 )
 
@@ -225,7 +325,7 @@ class _AttackPage:
         self._of_marked(len(played.marked), "the best of them at each step", everybody=False)
         total = played.audit.bits.value * played.audit.n_users
         last = campaign.steps[-1]
-        tiles(
+        w.tiles(
             [
                 ("Exposed", plural(len(campaign.steps), words.user, words.users), "one by one"),
                 (
@@ -240,11 +340,13 @@ class _AttackPage:
                 ),
             ]
         )
-        if played.curve is not None:
-            truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
-            said = "Each step exposes the best marked target, as things stand then"
-            chart(played.curve, f"{said}; the truth is {truth}.")
-        table(
+        truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
+        w.chart(
+            partial(_campaign_curve, total, campaign),
+            "attack-on-marked",
+            f"Each step exposes the best marked target at that moment; the truth is {truth}.",
+        )
+        w.table(
             ["step", "exposed", "bits left", "in doubt"],
             [
                 [
@@ -260,23 +362,25 @@ class _AttackPage:
         )
 
     def _choices(self, state: Round) -> None:
-        with box("div", "row ends"):
+        with w.box("div", "row ends"):
             left = _left_targets(state, self.marked)
             if state.next is None:
-                text("Everybody is identified.", "strong")
+                w.text("Everybody is identified.", "strong")
             elif not left:
-                text("All that were marked are exposed or identified.", "strong")
+                w.text("All that were marked are exposed or identified.", "strong")
             else:
                 best = left[0][0]
-                button(f"Expose the best target: {label(best)}", lambda: self._expose(best), "main")
+                w.button(
+                    f"Expose the best target: {label(best)}", lambda: self._expose(best), "main"
+                )
                 names = {"": "your own choice …"} | {
                     str(user): label(user)
                     for user, _ in sorted(left, key=lambda pair: str(pair[0]))
                 }
-                select("Or expose", names, "", self._pick)
+                w.select("Or expose", names, "", self._pick)
             if self.targets:
-                button("One step back", self._back)
-                button("Begin again", self._restart)
+                w.button("One step back", self._back)
+                w.button("Begin again", self._restart)
 
     async def _expose(self, user: Hashable) -> None:
         self.targets = [*self.targets, str(user)]
@@ -296,23 +400,26 @@ class _AttackPage:
             drawn = bipartite(
                 state.graph, title="Before the attack", headings=(nouns.users, nouns.behaviours)
             )
-            caption = f"Click on {article(nouns.user)} {nouns.user} to expose them."
+            caption = f"Click on {w.article(nouns.user)} {nouns.user} to expose them."
         else:
             last = state.targets[-1]
             did = state.truth[last]
             drawn = exposure(state.before, last, did)
             caption = (
                 f"{label(last)} turns out to be behind {label(did)}. Dashed lines are ruled out. "
-                f"Click on {article(nouns.user)} {nouns.user} to go on."
+                f"Click on {w.article(nouns.user)} {nouns.user} to go on."
             )
-        figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
+        w.figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
     def _prospects(self, played: _Played) -> None:
-        if played.prospects is None:
+        rows = _left_targets(played.state, played.marked)[:_PROSPECTS]
+        if not rows:
             return
-        heading("Whom to expose next")
-        chart(
-            played.prospects,
+        w.heading("Whom to expose next")
+        title = "Stories left on average, by whom is exposed"
+        w.chart(
+            partial(w.bar_chart, rows, title=title, x_label="stories left on average"),
+            f"prospects-{self.graph}-{len(played.state.targets)}",
             "Stories left on average, by whom is exposed; fewer is better for the attacker. Click "
             f"on a bar to expose that {played.nouns.user}.",
             on_pick=self._pick,
@@ -320,15 +427,16 @@ class _AttackPage:
 
     def _history(self, played: _Played) -> None:
         state = played.state
-        if state.own is None or played.history is None:
+        if state.own is None or state.best is None:
             return
-        heading("Your attack against the best one")
-        chart(
-            played.history,
+        w.heading("Your attack against the best one")
+        w.chart(
+            partial(_history_chart, {"you": state.own, "best attacker": state.best}),
+            f"campaign-{self.graph}",
             "Lower is better for the attacker. “Best” looks one step ahead and does not know the "
             "truth, so luck can beat it.",
         )
-        table(
+        w.table(
             ["step", "exposed", "was behind", "stories left", "newly identified"],
             [
                 [
@@ -346,7 +454,7 @@ class _AttackPage:
 
     def _lines(self, state: Round) -> tuple[str, str]:
         own = self.graph == _OWN and self.own is not None
-        made = f"am.read({self.own.name!r})" if own and self.own else _made(self.graph)
+        made = f"am.read({self.own.name!r})" if own and self.own else GRAPHS[self.graph].python
         file = self.own.name if own and self.own else "graph.csv"
         order = "".join(f" --target {quote(name)}" for name in self.targets)
         how = "steps=1"
@@ -374,55 +482,28 @@ def _left_targets(state: Round, marked: list[Hashable]) -> list[tuple[Hashable, 
     return sorted(rows, key=lambda pair: pair[1])
 
 
-def _prospects_chart(state: Round, marked: list[Hashable], name: str) -> DrawnChart | None:
-    rows = _left_targets(state, marked)[:_PROSPECTS]
-    if not rows:
-        return None
-    made = bar_chart(
-        rows,
-        title="Stories left on average, by whom is exposed",
-        x_label="stories left on average",
-    )
-    return drawn_chart(made, f"{name}-{len(state.targets)}")
-
-
-def _history_chart(state: Round, name: str) -> DrawnChart | None:
-    if state.own is None or state.best is None:
-        return None
-    lines = [
-        Line(title, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
-        for title, one in (("you", state.own), ("best attacker", state.best))
-    ]
-    made = line_chart(
-        lines,
+def _history_chart(attacks: Mapping[str, Attack]) -> AnyChart:
+    return line_chart(
+        [
+            Line(title, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
+            for title, one in attacks.items()
+        ],
         title="Bits left after each step",
         x_label="users exposed",
         y_label="bits left (log2 of the stories)",
         zero=True,
     )
-    return drawn_chart(made, name)
 
 
-def _campaign_curve(audit: Audit, campaign: Campaign) -> DrawnChart:
-    total = audit.bits.value * audit.n_users
-    made = line_chart(
-        [
-            Line(
-                "lost",
-                range(len(campaign.steps) + 1),
-                [0.0, *(max(0.0, total - step.bits_left) for step in campaign.steps)],
-            )
-        ],
+def _campaign_curve(total: float, campaign: Campaign) -> AnyChart:
+    lost = [0.0, *(max(0.0, total - step.bits_left) for step in campaign.steps)]
+    return line_chart(
+        [Line("lost", range(len(lost)), lost)],
         title="Bits that exposures take",
         x_label="exposed so far",
         y_label="bits lost, whole system",
         zero=True,
     )
-    return drawn_chart(made, "attack-on-marked")
-
-
-def _made(key: str) -> str:
-    return GRAPHS[key].python
 
 
 def _scores(state: Round, nouns: Nouns) -> list[tuple[str, str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,51 +16,23 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit, ExposedAudit
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
-from anonymatch.graph import FORMATS, plain_table
-from anonymatch.mixes import SOURCES, FirstLook, parse_law
+from anonymatch.graph import FORMATS
+from anonymatch.mixes import FirstLook, parse_law
 from anonymatch.reporting import Section, audit_html, audit_sections
 from anonymatch.running import Progress
-from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import EXAMPLES, MEASURED, ROLES, UNITS, AddressOptions
-from anonymatch.studio.campaigns import attackable
-from anonymatch.studio.dropped import columns_of, sort_out
+from anonymatch.studio import widgets as w
+from anonymatch.studio.address import CHOICES, address, choice, number
 from anonymatch.studio.frame import frame
-from anonymatch.studio.pages.column_choice import ColumnChoice
-from anonymatch.studio.pages.first_look import (
-    Look,
-    Trial,
-    look_at,
-    look_words,
-    show_look,
-    show_trial,
-    trial_of,
-)
-from anonymatch.studio.pages.law_choice import LawChoice
-from anonymatch.studio.pages.marking import Marking
+from anonymatch.studio.options import EXAMPLES, MEASURED, AddressOptions, form_fields
+from anonymatch.studio.pages.attack import attackable
+from anonymatch.studio.pages.choices import ColumnChoice, LawChoice, OptionForm
+from anonymatch.studio.pages.first_look import LawTrial, look_words, show_look, show_trial, try_law
+from anonymatch.studio.pages.judging import Marking, Thresholds, save_users
 from anonymatch.studio.pages.one_user import ask, show_answer
-from anonymatch.studio.pages.ring_choice import RingChoice
-from anonymatch.studio.pages.thresholds import Thresholds
-from anonymatch.studio.panel import View
-from anonymatch.studio.request import FIELDS, AuditRequest, as_field
+from anonymatch.studio.panel import FilePage, View
+from anonymatch.studio.request import LABELS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
-from anonymatch.studio.uploads import Upload
-from anonymatch.studio.widgets import (
-    Step,
-    alert,
-    article,
-    box,
-    button,
-    drop_zone,
-    field,
-    heading,
-    html,
-    link,
-    number_slider,
-    same_result,
-    save,
-    select,
-    text,
-)
+from anonymatch.studio.uploads import Upload, columns_of, sort_out
 from anonymatch.tables import TableAudit
 
 __all__ = ["show"]
@@ -91,102 +64,78 @@ class _Result:
     sections: Sequence[Section]
 
 
-class _AuditPage:
+class _AuditPage(FilePage):
     """State and places of one open page: files, the first look, law or columns, the audit."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
-        self.studio = studio
-        client = ui.context.client
-        self.client, self.id = client, client.id
+        super().__init__(studio)
         self.options = AddressOptions.of(query, studio.store, self.id)
         self.user = query.get("user", "")
         self.first: FirstLook | None = None
         self.arriving: list[Upload] = []  # files of which others that were dropped with them follow
         self.waiting: asyncio.Task[None] | None = None
         self.going_on: asyncio.Task[None] | None = None  # what follows the first look
-        studio.inboxes[self.id] = self._arrived
-        client.on_delete(self._closed)
-
-    def _closed(self) -> None:
-        self.studio.inboxes.pop(self.id, None)
-        self.studio.store.leave(self.id)
 
     def _remember(self) -> None:
         options = self.options
-        link = address("/audit", **options.values(), **options.shown(), user=self.user)
-        ui.navigate.history.replace(link)
+        ui.navigate.history.replace(options.route("/audit", **options.shown(), user=self.user))
 
     # ---- the file
 
     def build(self) -> None:
-        with box("div") as self.gone:
-            if self.options.gone:
-                alert("the file of this address is no longer here; drop it again")
-        with box("div") as self.dropping:
-            self._drop("file", "Drop files here, or click to choose some", _formats())
-        self.controls = box("div")
+        self.gone = self.notice(self.options.gone)
+        with w.box("div") as self.dropping:
+            self.drop("Drop files here, or click to choose some", _formats(), several=_TOGETHER)
+        self.controls = w.box("div")
         self._controls()
-        self.look_step = Step("What it is")
+        self.look_step = w.Step("What it is")
         with self.look_step.content:
             self.look_view = View("Reading the file")
-        self.law_step = Step("How messages are delayed")
-        with self.law_step.content, box("div", "beside"):
-            with box("div", "moving"):
+        self.law_step = w.Step("How messages are delayed")
+        with self.law_step.content, w.box("div", "beside"):
+            with w.box("div", "moving"):
                 self.law = LawChoice(self.options, self._law_changed)
-                self.go = box("div")
-            with box("div"):
+                self.go = w.box("div")
+            with w.box("div"):
                 self.trial_view = View("Trying the law")
-        self.column_step = Step("Which column is what")
+        self.column_step = w.Step("Which column is what")
         with self.column_step.content:
             self.columns = ColumnChoice(self.options, self._told)
-        self.ring_step = Step("How old outputs are")
-        with self.ring_step.content:
-            self.rings = RingChoice(self.options, self._told)
-        with box("div", id="audited"):
+        self.form_step = w.Step("More options")
+        with self.form_step.content:
+            self.form = OptionForm(self.options, self._told)
+        with w.box("div", id="audited"):
             self.view = View("Auditing")
-
-    def _drop(self, slot: str, words: str, hint: str) -> None:
-        store = self.studio.store
-        drop_zone(
-            f"/upload/{self.id}",
-            slot,
-            words,
-            hint,
-            limit=store.limit,
-            refusal=store.refusal,
-            several=_TOGETHER,
-        )
 
     def _controls(self) -> None:
         options = self.options
-        there = options.file is not None or bool(options.example)
-        self.dropping.classes(remove="small", add="small" if there else "")
+        self.dropping.classes(remove="small", add="small" if options.name else "")
         self.controls.clear()
         with self.controls:
-            with box("div", "row filebar"):
+            with w.box("div", "row filebar"):
                 if options.file is not None:
                     self._files(options.file)
                 else:
-                    names = {name: example.story for name, example in EXAMPLES.items()}
+                    names = {name: example.text for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
-                    select("Or look at an example", names, options.example, self._set_example)
-            with box("details", "more", open=True if self._is_alone() else None):
-                text("More about the file", "summary")
+                    w.select("Or look at an example", names, options.example, self._set_example)
+            with w.box("details", "more", open=True if self._is_alone() else None):
+                w.text("More about the file", "summary")
                 self._more()
 
     def _files(self, file: Upload) -> None:
         """What was dropped, and what each file is taken for."""
         options, second = self.options, self.options.second
         released = second is not None and options.role == "original"
-        text(file.name, "strong")
+        w.text(file.name, "strong")
         if second is not None:
             role = "the release; the original is" if released else "messages in; those out are"
-            text(role, "span", "soft")
-            text(second.name, "strong")
-            button("Swap them", self._swap, "quiet")
+            w.text(role, "span", "soft")
+            w.text(second.name, "strong")
+            w.button("Swap them", self._swap, "quiet")
         for upload, what in self._helpers():
-            text(f"{what} {upload.name}", "span", "soft")
-        button("Close it" if second is None else "Close them", self._close, "quiet")
+            w.text(f"{what} {upload.name}", "span", "soft")
+        w.button("Close it" if second is None else "Close them", self._close, "quiet")
 
     def _is_alone(self) -> bool:
         """Whether the file is a table that may need its original."""
@@ -208,29 +157,28 @@ class _AuditPage:
         return delays + levels
 
     def _more(self) -> None:
-        options = self.options
-        with box("div", "controls"):
-            kinds = {"": "as it shows"} | {name: name for name in SOURCES}
-            select(FIELDS["source"], kinds, options.source, partial(self._set, "source"))
-            select(FIELDS["unit"], UNITS, options.unit, partial(self._set, "unit"))
-            number_slider(
-                FIELDS["budget"],
+        options, form = self.options, OptionForm(self.options, self._reread)
+        with w.box("div", "controls"):
+            for name in ("source", "unit", "columns"):
+                form.field(name)
+            w.number_slider(
+                LABELS["budget"],
                 options.budget,
                 self._set_budget,
                 least=1,
                 most=300,
                 upper=3600,
                 unit="s",
-                hint="What would take longer is estimated.",
+                hint="Figures that would take longer are estimated.",
             )
-            select(FIELDS["departures"], ROLES, options.role, partial(self._set, "role"))
+            w.select(LABELS["departures"], CHOICES["role"], options.role, self._set_role)
         if options.file is not None:
-            with box("div", "small"):
-                self._drop(
-                    "along",
+            with w.box("div", "small"):
+                self.drop(
                     "Drop more files along: the original of a released table, hierarchies named by "
                     "their column, messages out, measured delays",
-                    "",
+                    slot="along",
+                    several=_TOGETHER,
                 )
 
     async def _set_example(self, given: Any) -> None:
@@ -238,8 +186,11 @@ class _AuditPage:
         self.options.looking = False  # an example has its law
         await self._changed()
 
-    async def _set(self, name: str, given: Any) -> None:
-        self.options.tell(name, str(given))
+    async def _set_role(self, given: Any) -> None:
+        self.options.role = choice({"role": str(given)}, "role", list(CHOICES["role"]))
+        await self._reread()
+
+    async def _reread(self) -> None:
         await self._changed(rebuild=False)
 
     async def _set_budget(self, given: Any) -> None:
@@ -249,7 +200,7 @@ class _AuditPage:
             if self.first is not None and not self.options.looking:
                 await self.audit()
 
-    async def _arrived(self, upload: Upload, slot: str, more: bool) -> None:
+    async def arrived(self, upload: Upload, slot: str, more: bool) -> None:
         self.arriving.append(upload)
         if self.waiting is not None:
             self.waiting.cancel()
@@ -274,7 +225,7 @@ class _AuditPage:
             with self.client:
                 self.gone.clear()
                 with self.gone:
-                    alert(error.message.renamed(names).worded(as_field))
+                    w.alert(error.message.renamed(names).worded(as_field))
             return
         if dropped.delays is not None:
             self.studio.store.rename(dropped.delays, "delays")
@@ -311,42 +262,42 @@ class _AuditPage:
             self.look_step.hide()
             return
         self.look_step.show()
-        await self.look_view.ask(lambda _: look_at(self.studio.looks.find(inquiry)), self._looked)
+        await self.look_view.ask(
+            lambda _: self.studio.looks.once(inquiry, inquiry.first_look), self._looked
+        )
         if self.going_on is not None:  # a page that is fetched has the answer, if it is soon there
             await asyncio.wait({self.going_on}, timeout=_PATIENCE)
 
     def _forget(self) -> None:
         """Nothing of another file, or of another law, stays on the page."""
         self.first = self.going_on = None
-        for step in (self.law_step, self.column_step, self.ring_step):
+        for step in (self.law_step, self.column_step, self.form_step):
             step.hide()
-        for choice in (self.law, self.columns, self.rings):
-            choice.clear()
+        for part in (self.law, self.columns, self.form):
+            part.clear()
         self.trial_view.clear()
         self.go.clear()
         self.view.clear()
 
-    def _looked(self, drawn: Look) -> None:
-        self.first = drawn.look
-        show_look(drawn)
+    def _looked(self, look: FirstLook) -> None:
+        self.first, kind = look, look.kind
+        show_look(look)
         chosen = bool(self.options.law)
-        self.look_step.show(look_words(drawn.look))
-        if drawn.look.messages is not None:
-            self.law.look(drawn.look)
+        self.look_step.show(look_words(look))
+        if look.messages is not None:
+            self.law.look(look)
             self.law_step.show()
         else:
             self.options.delay("")  # a law is for logs
-        if drawn.look.tables is not None:
-            self.columns.look(drawn.look.tables)
+        self.options.keep_for(kind)
+        if look.tables is not None:
+            self.columns.look(look.tables)
             self.column_step.show()
-        else:
-            self.options.forget_columns()
-        if drawn.look.rings is not None:
-            self.rings.look(drawn.look)
-            self.ring_step.show()
-        else:
-            self.options.forget_rings()
-        if drawn.look.needs_law and not chosen:
+        if self.form.look(look):
+            names = itertools.chain(*form_fields(kind).values())
+            changed = not self.options.read.given().keys().isdisjoint(names)
+            self.form_step.show(folded=not changed and look.rings is None)
+        if look.needs_law and not chosen:
             self.options.looking = True
         self.going_on = background_tasks.create(self._go_on(), name="studio law")
 
@@ -387,19 +338,19 @@ class _AuditPage:
             return
         law = str(inquiry.options.law)
 
-        def tried(drawn: Trial) -> None:
-            show_trial(drawn, messages)
+        def tried(trial: LawTrial) -> None:
+            show_trial(trial, messages)
             self._offer()
 
-        await self.trial_view.ask(lambda _: trial_of(messages, parse_law(law)), tried)
+        await self.trial_view.ask(lambda _: try_law(messages, parse_law(law)), tried)
 
     def _offer(self) -> None:
         """The button that audits, while that has not been done with these choices."""
         self.go.clear()
         if self.options.looking:
             law = "with this law" if self.options.law else "as it is"
-            with self.go, box("div", "row go"):
-                button(f"Audit it {law}", self._audit_now, "main")
+            with self.go, w.box("div", "row go"):
+                w.button(f"Audit it {law}", self._audit_now, "main")
 
     async def _audit_now(self) -> None:
         self.options.looking = False
@@ -416,7 +367,7 @@ class _AuditPage:
         if inquiry is None:
             self.view.clear()
             return
-        if self.options.identifiers == ():
+        if self.options.read.quasi_identifiers == ():
             self.view.clear()
             self.view.say("Choose at least one identifier: what an attacker knows of people.")
             return
@@ -427,7 +378,7 @@ class _AuditPage:
 
     def _find(self, inquiry: AuditRequest, progress: Progress) -> _Result:
         """The audit with its designs, which are searched for when they are first looked at."""
-        audit = self.studio.audits.find(inquiry, progress)
+        audit = self.studio.audits.once(inquiry, lambda: inquiry.audit(progress))
         if isinstance(audit, ExposedAudit):
             _ = audit.designs
         return _Result(audit=audit, sections=audit_sections(audit, command=inquiry.command()))
@@ -437,8 +388,7 @@ class _AuditPage:
         self._remember()
 
     def _attack_marked(self) -> str:
-        marked = self.options.shown()["marked"]
-        return address("/attack", **self.options.values(), marked=marked)
+        return self.options.route("/attack", marked=self.options.shown()["marked"])
 
     def _show(self, inquiry: AuditRequest, result: _Result) -> None:
         audit = result.audit
@@ -447,26 +397,27 @@ class _AuditPage:
         self.inquiry, self.shown_audit = inquiry, audit
         self._fold(audit)
         sections = result.sections
-        with box("div", "sections"):
+        with w.box("div", "sections"):
             _put(sections[:1])
         self.thresholds = Thresholds(audit, self.options.thresholds, self._switched)
         self.thresholds.build()
-        with box("div", "row"):
-            button("Save the report", self._save_report, "main")
-            button(f"Save all {words.users} as CSV", partial(_save_users, audit))
+        with w.box("div", "row"):
+            w.button("Save the report", self._save_report, "main")
+            w.button(
+                f"Save all {words.users} as CSV",
+                partial(save_users, audit, f"users-{Path(audit.name).stem}"),
+            )
             of_table = isinstance(audit, TableAudit)
             if attackable(audit) and not of_table:
-                link(
-                    "Attack it step by step", address("/attack", **self.options.values()), "button"
-                )
-            if not of_table and (self.options.file is not None or self.options.example):
-                link("Compare it with others", self._compare(), "button")
+                w.link("Attack it step by step", self.options.route("/attack"), "button")
+            if not of_table:
+                w.link("Compare it with others", self._compare(), "button")
         first = _before_people(sections) if of_table else _until_spread(sections)
-        with box("div", "sections"):
+        with w.box("div", "sections"):
             _put(sections[1:first])
         marking = self._marking(audit)
         self._question(audit)
-        with box("div", "sections") as rest:
+        with w.box("div", "sections") as rest:
             _put(sections[first:])
         rest.on("click", partial(self._row, audit), js_handler="studio.row(emit)")
         if marking is not None:
@@ -477,7 +428,7 @@ class _AuditPage:
                 throttle=0.25,
             )
         ui.run_javascript(f"studio.outfit({json.dumps(self.options.marked)})")
-        self.same = box("div")
+        self.same = w.box("div")
         self._same()
         if self.user:
             background_tasks.create(self._tell(audit), name="studio why")
@@ -486,11 +437,7 @@ class _AuditPage:
         """Who is marked on the chart of entropies, where the report has one."""
         if not audit.n_counted or isinstance(audit, TableAudit):
             return None
-        marking = Marking(
-            audit, self.options.marked, changed=self._marked, attack=self._attack_marked
-        )
-        marking.build()
-        return marking
+        return Marking(audit, self.options.marked, changed=self._marked, attack=self._attack_marked)
 
     def _fold(self, audit: Audit) -> None:
         """Where the answer is there, the way to it is two lines."""
@@ -510,19 +457,19 @@ class _AuditPage:
     def _same(self) -> None:
         self.same.clear()
         with self.same:
-            same_result(self.inquiry.command(self.options.thresholds), self.inquiry.python())
+            w.same_result(self.inquiry.command(self.options.thresholds), self.inquiry.python())
 
     def _save_report(self) -> None:
         audit, command = self.shown_audit, self.inquiry.command(self.options.thresholds)
         page = audit_html(audit, gates=self.thresholds.gates(), command=command)
-        save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
+        w.save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
 
     def _question(self, audit: Audit) -> None:
         words = audit.observation.nouns
-        heading(f"Ask about one {words.user}")
-        with box("div", "controls"):
-            field(
-                f"Name of {article(words.user)} {words.user}",
+        w.heading(f"Ask about one {words.user}")
+        with w.box("div", "controls"):
+            w.field(
+                f"Name of {w.article(words.user)} {words.user}",
                 self.user,
                 partial(self._ask, audit),
                 hint=f"One of {plural(audit.n_users, words.user, words.users)}; or click on a row "
@@ -554,8 +501,8 @@ class _AuditPage:
 
 def _put(sections: Sequence[Section]) -> None:
     for section in sections:
-        heading(section.title)
-        html(str(section.body))
+        w.heading(section.title)
+        w.html(str(section.body))
 
 
 def _before_people(sections: Sequence[Section]) -> int:
@@ -573,7 +520,3 @@ def _formats() -> str:
         f"message logs, tables and graphs ({', '.join(FORMATS)}), a simulator's folder as .zip; a "
         "released table together with the original one"
     )
-
-
-def _save_users(audit: Audit) -> None:
-    save(plain_table(audit.frame).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")

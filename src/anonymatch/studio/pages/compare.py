@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from shlex import quote
 from typing import Any
@@ -12,44 +11,31 @@ from urllib.parse import parse_qsl
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit, Comparison, compare, comparison_charts, figure_text
+from anonymatch.audits import Comparison, compare, comparison_charts, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
-from anonymatch.mixes import MessageAudit
 from anonymatch.reporting import comparison_html
 from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, texts
-from anonymatch.studio.address_options import EXAMPLES, AddressOptions
-from anonymatch.studio.charts import PricedSystem, compare_chart
 from anonymatch.studio.frame import frame
+from anonymatch.studio.options import EXAMPLES, AddressOptions
+from anonymatch.studio.pages.choices import LawChoice
 from anonymatch.studio.pages.first_look import look_words
-from anonymatch.studio.pages.law_choice import LawChoice
-from anonymatch.studio.pages.marking import bits_of
-from anonymatch.studio.panel import View
+from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import AuditRequest
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    alert,
-    box,
-    button,
-    chart,
-    drawn_chart,
-    drop_zone,
-    heading,
-    link,
-    same_result,
-    save,
-    select,
-    table,
-    text,
-)
 
 __all__ = ["show"]
 
 _FEW = "Two systems or more can be compared: drop another log, or take one under another law."
+_CAPTIONS = {
+    "cost": "Higher is better, further left is cheaper. Lines through points are the intervals.",
+    "difference": "Bits more or less than {}, with the intervals of the differences.",
+    "spread": "The share of users with at most that number of bits; further right is better.",
+}
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -65,32 +51,15 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
         await page.compare()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Result:
-    """A comparison, and its chart."""
-
-    comparison: Comparison
-    chart: DrawnChart
-    difference: DrawnChart | None
-
-
-class _ComparePage:
+class _ComparePage(FilePage):
     """State and places of one open page."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
-        self.studio = studio
-        self.client = ui.context.client
-        self.id = self.client.id
+        super().__init__(studio)
         given = [dict(parse_qsl(each)) for each in texts(query, "systems", GROUPS)]
         options = [AddressOptions.of(each, studio.store, self.id) for each in given]
         self.gone = any(each.gone for each in options)
-        self.systems = [each for each in options if each.file is not None or each.example]
-        studio.inboxes[self.id] = self._arrived
-        self.client.on_delete(self._closed)
-
-    def _closed(self) -> None:
-        self.studio.inboxes.pop(self.id, None)
-        self.studio.store.leave(self.id)
+        self.systems = [each for each in options if each.name]
 
     def _remember(self) -> None:
         systems = [each.system() for each in self.systems]
@@ -99,22 +68,11 @@ class _ComparePage:
     # ---- the systems
 
     def build(self) -> None:
-        with box("div") as self.missing:
-            if self.gone:
-                alert("a file of this address is no longer here; drop it again")
-        store = self.studio.store
-        with box("div", "small"):
-            drop_zone(
-                f"/upload/{self.id}",
-                "file",
-                "Drop logs here, or click to choose some",
-                "",
-                limit=store.limit,
-                refusal=store.refusal,
-                several=GROUPS,
-            )
-        self.panes = box("div", "systems")
-        self.adding = box("div", "row ends")
+        self.missing = self.notice(self.gone)
+        with w.box("div", "small"):
+            self.drop("Drop logs here, or click to choose some", several=GROUPS)
+        self.panes = w.box("div", "systems")
+        self.adding = w.box("div", "row ends")
         self._panes()
         self.view = View("Auditing all of them")
 
@@ -127,19 +85,18 @@ class _ComparePage:
         with self.adding:
             if len(self.systems) < GROUPS:
                 named = {"": "choose one …"} | {
-                    name: example.story for name, example in EXAMPLES.items()
+                    name: example.text for name, example in EXAMPLES.items()
                 }
-                select("Add an example", named, "", self._add_example)
+                w.select("Add an example", named, "", self._add_example)
 
     def _pane(self, options: AddressOptions) -> None:
-        name = options.file.name if options.file is not None else options.example
-        with box("section", "pane system", aria_label=label(name)):
-            heading(label(name, 60), 3)
-            said = text("", "p", "soft")
+        with w.box("section", "pane system", aria_label=label(options.name)):
+            w.heading(label(options.name, 60), 3)
+            said = w.text("", "p", "soft")
             law = LawChoice(options, self._changed, folded=True)
-            with box("div", "row"):
-                more = box("span")
-                button("Leave it out", partial(self._leave, options), "quiet")
+            with w.box("div", "row"):
+                more = w.box("span")
+                w.button("Leave it out", partial(self._leave, options), "quiet")
         inquiry = options.plain_inquiry()
         assert inquiry is not None
         background_tasks.create(self._look(options, inquiry, law, (said, more)), name="studio look")
@@ -154,12 +111,12 @@ class _ComparePage:
         """Say what the file is, and which law it looks like."""
         before, (said, more) = self._ready(), places
         try:
-            look = await asyncio.to_thread(self.studio.looks.find, inquiry)
+            look = await asyncio.to_thread(self.studio.looks.once, inquiry, inquiry.first_look)
         except InputError as error:
             with self.client:
                 said.set_content("")
                 with self.missing:
-                    alert(str(error))
+                    w.alert(str(error))
             return
         if said.is_deleted:  # the panes were drawn anew meanwhile
             return
@@ -169,7 +126,7 @@ class _ComparePage:
                 law.look(look)
                 if len(self.systems) < GROUPS:
                     with more:
-                        button("Again under another law", partial(self._again, options), "quiet")
+                        w.button("Again under another law", partial(self._again, options), "quiet")
             if self._ready() != before:
                 await self.compare()
 
@@ -177,10 +134,10 @@ class _ComparePage:
         """Systems that can be audited."""
         return [each for each in (one.inquiry() for one in self.systems) if each is not None]
 
-    async def _arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
+    async def arrived(self, upload: Upload, _slot: str, _more: bool) -> None:
         if len(self.systems) >= GROUPS:
             with self.missing:
-                alert(f"{GROUPS} systems fit beside each other; leave one out first")
+                w.alert(f"{GROUPS} systems fit beside each other; leave one out first")
             return
         self.systems.append(AddressOptions(file=upload))
         background_tasks.create(self._changed(rebuild=True), name="studio upload")
@@ -226,57 +183,34 @@ class _ComparePage:
             lambda progress: self._find(inquiries, progress), partial(self._show, inquiries)
         )
 
-    def _find(self, inquiries: Sequence[AuditRequest], progress: Progress) -> _Result:
+    def _find(self, inquiries: Sequence[AuditRequest], progress: Progress) -> Comparison:
         audits = []
         for number, inquiry in enumerate(inquiries):
             part = _part(progress, number, len(inquiries))
-            try:
-                audits.append(self.studio.audits.find(inquiry, part))
-            except InputError as error:
-                raise InputError(error.message) from None
-        comparison = compare(audits, _names(inquiries))
-        priced = [
-            _priced(name, audit)
-            for name, audit in zip(comparison.names, comparison.audits, strict=True)
-        ]
-        known = comparison_charts(comparison)
-        return _Result(
-            comparison=comparison,
-            chart=drawn_chart(compare_chart(priced), "compared"),
-            difference=drawn_chart(known["difference"](), "difference")
-            if "difference" in known
-            else None,
-        )
+            audits.append(self.studio.audits.once(inquiry, partial(inquiry.audit, part)))
+        return compare(audits, _names(inquiries))
 
-    def _show(self, inquiries: Sequence[AuditRequest], result: _Result) -> None:
-        comparison = result.comparison
-        text(comparison.verdict, "p", "big verdict-words")
-        chart(
-            result.chart,
-            "Higher is better, further left is cheaper. Lines through points are the intervals. "
-            "Click on a point or on the legend to follow one system through all parts.",
-        )
-        if result.difference is not None:
-            chart(
-                result.difference,
-                f"Bits more or less than {label(comparison.names[0])}, with the intervals of the "
-                "differences.",
-            )
-        heading("Figure by figure")
-        table(
+    def _show(self, inquiries: Sequence[AuditRequest], comparison: Comparison) -> None:
+        w.text(comparison.verdict, "p", "big verdict-words")
+        known = comparison_charts(comparison)
+        for name, caption in _CAPTIONS.items():
+            if name in known:
+                w.chart(known[name], name, caption.format(label(comparison.names[0])))
+        w.heading("Figure by figure")
+        w.table(
             ["figure", *(label(name) for name in comparison.names), "compared"],
             _rows(comparison),
             "comparison",
             title="Figures side by side",
         )
         for note in comparison.notes:
-            text(note, "p", "note")
+            w.text(note, "p", "note")
         command = _command(inquiries)
-        with box("div", "row"):
-            button("Save the report", partial(_save, comparison, command), "main")
+        with w.box("div", "row"):
+            w.button("Save the report", partial(_save, comparison, command), "main")
             for options, name in zip(self.systems, comparison.names, strict=True):
-                link(f"Audit of {label(name)}", address("/audit", **options.values()), "button")
-        same_result(command, _python(inquiries))
+                w.link(f"Audit of {label(name)}", options.route("/audit"), "button")
+        w.same_result(command, _python(inquiries))
 
 
 def _part(progress: Progress, number: int, of: int) -> Callable[[float, float], None]:
@@ -298,19 +232,6 @@ def _names(inquiries: Sequence[AuditRequest]) -> list[str]:
         else inquiry.name
         for inquiry in inquiries
     ]
-
-
-def _priced(name: str, audit: Audit) -> PricedSystem:
-    cost = audit.cost if isinstance(audit, MessageAudit) else None
-    return PricedSystem(
-        name=name,
-        bits=audit.entropy.value,
-        low=audit.entropy.low,
-        high=audit.entropy.high,
-        delay=None if cost is None else cost.mean_delay,
-        bandwidth=None if cost is None else cost.packets,
-        every=bits_of(audit)[audit.answers.users.counted],
-    )
 
 
 def _rows(comparison: Comparison) -> list[list[str]]:
@@ -347,4 +268,4 @@ def _python(inquiries: Sequence[AuditRequest]) -> str:
 
 
 def _save(comparison: Comparison, command: str) -> None:
-    save(comparison_html(comparison, command=command), "comparison.html", "text/html")
+    w.save(comparison_html(comparison, command=command), "comparison.html", "text/html")

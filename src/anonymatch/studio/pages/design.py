@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
@@ -25,24 +25,11 @@ from anonymatch.reporting.charts import (
     line_chart,
 )
 from anonymatch.running import Progress
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
-from anonymatch.studio.widgets import (
-    DrawnChart,
-    box,
-    chart,
-    drawn_chart,
-    figure,
-    heading,
-    number_slider,
-    same_result,
-    select,
-    table,
-    text,
-    tiles,
-)
 from anonymatch.theory.attacks import attack, exposures
 from anonymatch.theory.designs import (
     Design,
@@ -78,8 +65,8 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
     ):
         page.controls()
         await page.compare()
-        heading("Real systems and what they pay")
-        text(
+        w.heading("Real systems and what they pay")
+        w.text(
             "Choose a system and turn its knobs: the front shows how much doubt can be had for "
             "the cost, and the point on it is your choice.",
             "p",
@@ -105,8 +92,8 @@ class _DesignPage:
     # ---- designs
 
     def controls(self) -> None:
-        with box("div", "controls"):
-            number_slider(
+        with w.box("div", "controls"):
+            w.number_slider(
                 "Users",
                 self.users,
                 self._set_users,
@@ -115,14 +102,14 @@ class _DesignPage:
                 upper=_MOST,
                 hint="Everybody who hides here.",
             )
-            self.edge_control = box("div")
+            self.edge_control = w.box("div")
         self._edge_slider()
         self.results = View("Comparing designs")
 
     def _edge_slider(self) -> None:
         self.edge_control.clear()
         with self.edge_control:
-            number_slider(
+            w.number_slider(
                 "Edges",
                 self.edges,
                 self._set_edges,
@@ -148,10 +135,7 @@ class _DesignPage:
     async def compare(self) -> None:
         users, edges = self.users, self.edges
         self._remember()
-        await self.results.ask(
-            lambda _: _drawn(contenders(users, edges)),
-            lambda drawn: _compared(users, edges, *drawn),
-        )
+        await self.results.ask(lambda _: contenders(users, edges), partial(_compared, users, edges))
 
     # ---- systems
 
@@ -168,8 +152,8 @@ class _DesignPage:
         self.knobs[key] = round(value) if knob.step == 1 else value
 
     def system_controls(self) -> None:
-        with box("div", "controls"):
-            self.knob_controls = box("div", "controls open")
+        with w.box("div", "controls"):
+            self.knob_controls = w.box("div", "controls open")
         self._sliders()
         self.outcome = View("Measuring")
 
@@ -177,9 +161,9 @@ class _DesignPage:
         self.knob_controls.clear()
         with self.knob_controls:
             names = {key: system.name for key, system in SYSTEMS.items()}
-            select("System", names, self.system, self._pick)
+            w.select("System", names, self.system, self._pick)
             for key, knob in SYSTEMS[self.system].knobs.items():
-                number_slider(
+                w.number_slider(
                     knob.name,
                     self.knobs[key],
                     partial(self._turn, key),
@@ -207,10 +191,8 @@ class _DesignPage:
         key, system, knobs = self.system, SYSTEMS[self.system], dict(self.knobs)
         self._remember()
 
-        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float], DrawnChart]:
-            front, chosen = system.front(knobs), (system.price(knobs), system.bits(knobs))
-            drawn = drawn_chart(_front(system, front, chosen, knobs.get("rate")), f"front-{key}")
-            return front, chosen, drawn
+        def work(_: Progress) -> tuple[Sequence[FrontLine], tuple[float, float]]:
+            return system.front(knobs), (system.price(knobs), system.bits(knobs))
 
         await self.outcome.ask(work, lambda found: self._measured(key, knobs, *found))
 
@@ -220,27 +202,27 @@ class _DesignPage:
         knobs: Mapping[str, float],
         front: Sequence[FrontLine],
         chosen: tuple[float, float],
-        drawn: DrawnChart,
     ) -> None:
         system, (cost, bits) = SYSTEMS[key], chosen
-        text(system.text, "p", "words")
-        tiles(
+        w.text(system.text, "p", "words")
+        w.tiles(
             [
                 (f"Cost: {system.cost}", f"{cost:.3g} {system.unit}", "what users pay for it"),
                 (f"Anonymity: {system.measure}", f"{bits:.3g}", system.meaning),
             ]
         )
         grey = " No mix can reach the grey area." if "rate" in knobs else ""
-        chart(
-            drawn,
+        w.chart(
+            partial(_front, system, front, chosen, knobs.get("rate")),
+            f"front-{key}",
             f"Higher is better, further left is cheaper.{grey} A click on a point chooses it.",
             on_pick=self._pick,
         )
         rows = [[line.name, x, y] for line in front for x, y in zip(line.x, line.y, strict=True)]
-        with box("details", "more"):
-            text("The front as a table", "summary")
-            table(["system", f"{system.cost} ({system.unit})", system.measure], rows, key)
-        same_result("", system.python(knobs))
+        with w.box("details", "more"):
+            w.text("The front as a table", "summary")
+            w.table(["system", f"{system.cost} ({system.unit})", system.measure], rows, key)
+        w.same_result("", system.python(knobs))
 
     def _remember(self) -> None:
         link = address(
@@ -275,32 +257,26 @@ def _front(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contender:
-    """One way to spend the edges.
+    """One way to spend the edges; ``graph`` is None if there are too many users to draw.
 
-    Attributes
-    ----------
-    key, name, meaning : str
-        Its names in files and on the page, and a description.
-    design : Design or None
-    graph : Graph or None
-        None if there are too many users to draw.
-    bits, share : float or None
-        log2 of the matchings, and the matchings as a share of the bound of the same edges.
-    bits_left : float or None
-        log2 of the matchings that the best attack on one user leaves on average.
-    curve : tuple of float
-        log2 of the matchings left after 0, 1, 2, ... exposures, for one sampled matching.
+    ``share`` is the matchings as a share of the bound of the same edges. ``bits_left`` is log2 of
+    the matchings that the best attack on one user leaves on average. ``curve`` is log2 of the
+    matchings left after 0, 1, 2, ... exposures, for one sampled matching.
     """
 
     key: str
     name: str
     meaning: str
-    design: Design | None
     graph: Graph | None
     bits: float | None
     share: float | None
-    bits_left: float | None
-    curve: tuple[float, ...]
+    bits_left: float | None = None
+    design: Design | None = None
+
+    curve: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curve", _curve(self.graph))
 
 
 def edges_for(users: int, candidates: float) -> int:
@@ -325,71 +301,48 @@ def contenders(users: int, edges: int) -> tuple[Contender, ...]:
     >>> contenders(4, 8)[3].name, contenders(4, 8)[3].curve
     ('Ring', (1.0, 0.0))
     """
-    small = users <= _DRAWN
-    chosen = {
-        ("best", "Best design", "the most matchings"): design(users, edges),
-        (
-            "after",
-            "Best after an attack",
-            "the most matchings left when one user is exposed",
-        ): design(users, edges, objective="after_attack"),
-        ("paper", "The paper's partition", "groups as equal as can be"): design(
-            users, edges, method="paper"
-        ),
-    }
+    small, bound = users <= _DRAWN, max_bound(users, edges)
+    paper = "groups as equal as can be"
+    after = "the most matchings left when one user is exposed"
+    robust = design(users, edges, objective="after_attack")
     designed = [
-        _contender(
-            words,
-            made.graph() if small else None,
-            made.log2,
+        Contender(
+            key=key,
+            name=name,
+            meaning=meaning,
+            graph=made.graph() if small else None,
+            bits=made.log2,
             share=made.ratio,
-            left=made.attack_log / _LN2,
+            bits_left=made.attack_log / _LN2,
             design=made,
         )
-        for words, made in chosen.items()
+        for key, name, meaning, made in (
+            ("best", "Best design", "the most matchings", design(users, edges)),
+            ("after", "Best after an attack", after, robust),
+            ("paper", "The paper's partition", paper, design(users, edges, method="paper")),
+        )
     ]
-    bound = max_bound(users, edges)
     ring = graph_of(users, layered(users, edges).cells()) if small else None
     ring_log, random_log = rivals(users, edges)[0].log, random_expectation(users, edges=edges)
     return (
         *designed,
-        _contender(
-            ("ring", "Ring", "everybody overlaps with neighbours in the same way"),
-            ring,
-            ring_log / _LN2,
+        Contender(
+            key="ring",
+            name="Ring",
+            meaning="everybody overlaps with neighbours in the same way",
+            graph=ring,
+            bits=ring_log / _LN2,
             share=math.exp(ring_log - bound),
-            left=_left(ring),
+            bits_left=_left(ring),
         ),
-        _contender(
-            ("random", "Random", "expected matchings of random edges; the picture is one draw"),
-            _random_graph(users, edges) if small else None,
-            random_log / _LN2 if math.isfinite(random_log) else None,
+        Contender(  # bits left of one draw are not comparable with an expectation
+            key="random",
+            name="Random",
+            meaning="expected matchings of random edges; the picture is one draw",
+            graph=_random_graph(users, edges) if small else None,
+            bits=random_log / _LN2 if math.isfinite(random_log) else None,
             share=math.exp(random_log - bound),
-            left=None,  # one draw is not comparable with an expectation
         ),
-    )
-
-
-def _contender(
-    words: tuple[str, str, str],
-    graph: Graph | None,
-    bits: float | None,
-    *,
-    share: float | None,
-    left: float | None,
-    design: Design | None = None,
-) -> Contender:
-    key, name, meaning = words
-    return Contender(
-        key=key,
-        name=name,
-        meaning=meaning,
-        design=design,
-        graph=graph,
-        bits=bits,
-        share=share,
-        bits_left=left,
-        curve=_curve(graph),
     )
 
 
@@ -399,16 +352,6 @@ def _random_graph(users: int, edges: int) -> Graph:
     there = np.zeros(users * users, dtype=bool)
     there[cells] = True
     return Graph.from_biadjacency(there.reshape(users, users))
-
-
-def _left(graph: Graph | None) -> float | None:
-    if graph is None or graph.n_users > _ATTACKED:
-        return None
-    try:
-        outcomes = exposures(graph, budget=_SECONDS)
-    except (BudgetError, NoMatchingError):
-        return None
-    return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
 
 
 def _curve(graph: Graph | None) -> tuple[float, ...]:
@@ -422,34 +365,38 @@ def _curve(graph: Graph | None) -> tuple[float, ...]:
     return tuple(round(log / _LN2, 9) + 0.0 for log in campaign.logs)
 
 
+def _left(graph: Graph | None) -> float | None:
+    if graph is None or graph.n_users > _ATTACKED:
+        return None
+    try:
+        outcomes = exposures(graph, budget=_SECONDS)
+    except (BudgetError, NoMatchingError):
+        return None
+    return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
+
+
 # ---- what is shown of them
 
 
-def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], DrawnChart | None]:
-    """Designs, and the chart of what an attack leaves of them."""
-    curves = [
-        Line(each.name, range(len(each.curve)), each.curve)
-        for each in _different(compared)
-        if each.curve
-    ]
-    if not curves:
-        return compared, None
-    made = line_chart(
-        curves,
+def _curves(compared: Sequence[Contender]) -> AnyChart:
+    """Draw what an attack leaves of each design."""
+    return line_chart(
+        [
+            Line(each.name, range(len(each.curve)), each.curve)
+            for each in _different(compared)
+            if each.curve
+        ],
         title="Bits left after each exposure",
         x_label="users exposed",
         y_label="bits left (log2 of the matchings)",
         zero=True,
     )
-    return compared, drawn_chart(made, "exposure-curve")
 
 
-def _compared(
-    users: int, edges: int, compared: Sequence[Contender], curve: DrawnChart | None
-) -> None:
+def _compared(users: int, edges: int, compared: Sequence[Contender]) -> None:
     best, after = compared[0], compared[1]
     bound = max_bound(users, edges) / _LN2
-    tiles(
+    w.tiles(
         [
             (
                 "Most matchings",
@@ -473,7 +420,7 @@ def _compared(
             ),
         ]
     )
-    table(
+    w.table(
         ["design", "what it is", "matchings", "of the edges' bound", "left after the best attack"],
         [
             [
@@ -489,14 +436,15 @@ def _compared(
         title="Designs of the same cost",
     )
     _drawings(users, compared)
-    if curve is not None:
-        heading("What an attack leaves, step by step")
-        chart(
-            curve,
+    if any(each.curve for each in compared):
+        w.heading("What an attack leaves, step by step")
+        w.chart(
+            partial(_curves, compared),
+            "exposure-curve",
             "Each time the attacker exposes the user who tells most, along one drawn truth. At 0 "
             f"bits everybody is identified.{_not_followed(compared)}",
         )
-    same_result(*_lines(users, edges))
+    w.same_result(*_lines(users, edges))
 
 
 def _not_followed(compared: Sequence[Contender]) -> str:
@@ -521,18 +469,18 @@ def _different(compared: Sequence[Contender]) -> list[Contender]:
 
 
 def _drawings(users: int, compared: Sequence[Contender]) -> None:
-    heading("Side by side")
+    w.heading("Side by side")
     shown_ones = _different(compared)
     if len(shown_ones) < len(compared):
-        text("Designs that turn out to be the same are drawn once.", "p", "soft")
-    with box("div", "gallery" if users <= _LINES else "gallery large"):
+        w.text("Designs that turn out to be the same are drawn once.", "p", "soft")
+    with w.box("div", "gallery" if users <= _LINES else "gallery large"):
         for each in shown_ones:
-            with box("section", "pane"):
-                heading(each.name, 3)
+            with w.box("section", "pane"):
+                w.heading(each.name, 3)
                 drawn = " expected; one draw of many" if each.key == "random" else ""
-                text(f"{bits_text(each.bits)} matchings{drawn}", "p", "soft")
+                w.text(f"{bits_text(each.bits)} matchings{drawn}", "p", "soft")
                 for picture, name in _pictures(users, each):
-                    figure(picture, f"{each.key}-{name}")
+                    w.figure(picture, f"{each.key}-{name}")
 
 
 def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:

@@ -10,10 +10,10 @@ from nicegui import ui
 from anonymatch.base.numbers import plural
 from anonymatch.graph import Graph
 from anonymatch.reporting import bipartite, exposure, paper_figure, value_of
+from anonymatch.studio import widgets as w
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
 from anonymatch.studio.session import Studio
-from anonymatch.studio.widgets import box, button, figure, heading, link, same_result, text
 
 __all__ = ["show"]
 
@@ -49,19 +49,19 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
 
     @ui.refreshable
     def content() -> None:
-        with box("div", "row", role="group", aria_label="Whom the attacker exposes"):
-            text("The attacker learns what", "span")
+        with w.box("div", "row", role="group", aria_label="Whom the attacker exposes"):
+            w.text("The attacker learns what", "span")
             for user in users:
-                button(
+                w.button(
                     user,
                     partial(pick, user),
                     aria_pressed="true" if user == state["user"] else "false",
                 )
-            text("did.", "span")
-        with box("div", "two"):
+            w.text("did.", "span")
+        with w.box("div", "two"):
             for (name, _, before, after), graph in zip(_SYSTEMS, known, strict=True):
                 _system(name, graph, state["user"], before, after, pick)
-        same_result(*_lines(state["user"]))
+        w.same_result(*_lines(state["user"]))
 
     with frame(
         "/",
@@ -71,8 +71,8 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
         "better everybody hides.",
     ):
         content()
-        heading("Where to go from here")
-        with box("div", "four"):
+        w.heading("Where to go from here")
+        with w.box("div", "four"):
             _road("/design", "Design", "Choose groups for a number of users and a cost.")
             _road("/plan", "Plan", "Choose mixes, delay and cover for a network.")
             _road("/audit", "Audit", "Drop a log and see who is badly hidden, and why.")
@@ -85,21 +85,21 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
 def _system(name: str, graph: Graph, user: str, before: str, after: str, pick: object) -> None:
     assert callable(pick)
     start = value_of(graph)
-    with box("section", "pane"):
-        heading(name)
+    with w.box("section", "pane"):
+        w.heading(name)
         if not user:
-            text(plural(start, "story", "stories"), "p", "big")
-            text(before)
+            w.text(plural(start, "story", "stories"), "p", "big")
+            w.text(before)
             drawn = bipartite(graph, title=name, groups="blocks", headings=("users", "messages"))
-            figure(drawn, _file(name), "Click on a user to expose them.", on_pick=pick)
+            w.figure(drawn, _file(name), "Click on a user to expose them.", on_pick=pick)
             return
         initial = user[0]  # in the figure users' own messages have their first letters
         left = value_of(graph.expose(user, initial))
-        text(f"{start} → {plural(left, 'story', 'stories')}", "p", "big")
-        text(after)
+        w.text(f"{start} → {plural(left, 'story', 'stories')}", "p", "big")
+        w.text(after)
         drawn = exposure(graph, user, initial, title=f"{name}: {user} is exposed")
         caption = "Dashed lines are ruled out."
-        figure(drawn, _file(name), caption, on_pick=pick)
+        w.figure(drawn, _file(name), caption, on_pick=pick)
 
 
 def _file(name: str) -> str:
@@ -107,10 +107,10 @@ def _file(name: str) -> str:
 
 
 def _road(route: str, name: str, meaning: str) -> None:
-    with box("section", "pane"):
-        with box("h3"):
-            link(name, route)
-        text(meaning)
+    with w.box("section", "pane"):
+        with w.box("h3"):
+            w.link(name, route)
+        w.text(meaning)
 
 
 def _lines(user: str) -> tuple[str, str]:

@@ -18,15 +18,6 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.text import quoted
 
-__all__ = [
-    "ColumnCells",
-    "Release",
-    "classes_of_rows",
-    "kinds_of_people",
-    "link_bytes",
-    "link_seconds",
-]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ColumnCells:

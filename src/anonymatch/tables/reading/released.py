@@ -15,6 +15,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,14 @@ from anonymatch.graph import Edges, Graph, Names
 from anonymatch.mixes import SourceFormat, lost_slot_names
 from anonymatch.running import Budget
 from anonymatch.tables.observation import TableObservation
-from anonymatch.tables.reading.hierarchies import read_hierarchy
 from anonymatch.tables.reading.release import ColumnCells, Release, classes_of_rows, kinds_of_people
-from anonymatch.tables.reading.released_cells import ANY, fits, is_plain, spelling
+from anonymatch.tables.reading.released_cells import (
+    ANY,
+    fits,
+    is_plain,
+    read_hierarchy,
+    spelling,
+)
 from anonymatch.tables.reading.released_columns import (
     Columns,
     choose_columns,
@@ -44,8 +50,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.mixes import Law, ReadOptions
-
-__all__ = ["MOST_EDGES", "open_released", "read_released", "require_original"]
 
 MOST_EDGES = 1_000_000
 """A release of more pairs of a person and a row is no graph: its classes tell all."""
@@ -271,28 +275,20 @@ def _column(
     cell_codes, cells = _coded(rows.get_column(name), unknown)
     dates = any(len(value) >= 10 and value[4] == "-" for value in values)
     simple = above is None and not near and "" not in values
-    if simple and all(not cell or is_plain(cell, dates=dates) for cell in cells):
-        return ColumnCells(
-            name=name,
-            values=tuple(values),
-            cells=tuple(cells),
-            value_of=value_codes,
-            cell_of=cell_codes,
-            fits=None,
-        )
-    if len(values) * len(cells) > _MOST_CELLS:
-        raise InputError(
-            f"column {quoted(name)} has {len(values)} different values and {len(cells)} different "
-            "cells, too many to compare; leave it out, or generalise it more"
-        )
-    number = len(values) * len(cells)
-    work.expect(_CELL * len(cells) + _VALUE * number, float(number))
-    table = fits(values, cells)
-    if above is not None:
-        table |= _below(values, cells, above)
-    if near:
-        _check_numbers(name, values)
-        table |= _close(values, cells, near)
+    table = None
+    if not (simple and all(not cell or is_plain(cell, dates=dates) for cell in cells)):
+        number = len(values) * len(cells)
+        if number > _MOST_CELLS:
+            raise InputError(
+                f"column {quoted(name)} has {len(values)} different values and {len(cells)} "
+                "different cells, too many to compare; leave it out, or generalise it more"
+            )
+        work.expect(_CELL * len(cells) + _VALUE * number, float(number))
+        table = fits(values, cells)
+        if above is not None:
+            table |= _below(values, cells, above)
+        if near:
+            table |= _close(name, values, cells, near)
     return ColumnCells(
         name=name,
         values=tuple(values),
@@ -317,14 +313,6 @@ def _hierarchy(
     return levels
 
 
-def _check_numbers(name: str, values: Sequence[str]) -> None:
-    if np.isnan(_numbers(values)).all():
-        raise InputError(
-            Argument("tolerance"),
-            f" is for {quoted(name)}, of which no value is a number; leave it out",
-        )
-
-
 def _below(
     values: Sequence[str], cells: Sequence[str], above: Mapping[str, frozenset[str]]
 ) -> Bools:
@@ -338,21 +326,24 @@ def _below(
     return table
 
 
-def _close(values: Sequence[str], cells: Sequence[str], near: float) -> Bools:
+def _close(name: str, values: Sequence[str], cells: Sequence[str], near: float) -> Bools:
     """Value by cell, whether both are numbers that are no further apart."""
-    first, second = _numbers(values), _numbers(cells)
+    first, second = (_numbers(texts) for texts in (values, cells))
+    if np.isnan(first).all():
+        raise InputError(
+            Argument("tolerance"),
+            f" is for {quoted(name)}, of which no value is a number; leave it out",
+        )
     with np.errstate(invalid="ignore"):
         return np.abs(first[:, None] - second[None, :]) <= near * (1 + 1e-12)
 
 
 def _numbers(texts: Sequence[str]) -> Floats:
-    def number(text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            return math.nan
-
-    return np.array([number(text) for text in texts])
+    numbers = np.full(len(texts), math.nan)
+    for at, text in enumerate(texts):
+        with suppress(ValueError):
+            numbers[at] = float(text)
+    return numbers
 
 
 def _coded(column: pl.Series, unknown: frozenset[str]) -> tuple[Ints, list[str]]:
@@ -453,6 +444,9 @@ def _people_of_no_row(release: Release) -> tuple[str, ...]:
     return (f"{several(alone, 'person', 'people')} {verb} no row.",)
 
 
+_OPTIONS = ("sensitive", "name", "hierarchies", "tolerance", "missing")
+
+
 def require_original(path: Path, options: ReadOptions) -> PathLike:
     """The table before release; InputError where it is not told."""
     if options.original is None:
@@ -470,17 +464,14 @@ def open_released(
     early: Callable[[Release], None] | None = None,
 ) -> TableObservation:
     """Read a released table as options say."""
+    given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
     return read_released(
         require_original(path, options),
         path,
-        identifiers=options.identifiers,
-        sensitive=options.sensitive,
-        name=options.name,
-        hierarchies=options.hierarchies,
-        tolerance=options.tolerance,
-        missing=options.missing,
+        identifiers=options.quasi_identifiers,
         budget=budget,
         early=early,
+        **given,
     )
 
 

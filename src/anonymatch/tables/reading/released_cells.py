@@ -23,22 +23,29 @@ it lies in every cell.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats
-
-__all__ = ["ANY", "CellValues", "fits", "is_plain", "spelling", "wider"]
+from anonymatch.base.atomic_files import as_path
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted, several
+from anonymatch.tabular import Source, reading
 
 ANY = frozenset({"", "*", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "Any",
                  "any", "ANY"})  # fmt: skip
 """Cells that say nothing, and values that nobody knows."""
 
+_MOST_BYTES = 200_000_000  # of a hierarchy
+_SEPARATORS = ";\t,"
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?"
 _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", re.ASCII)
 _DASH = "[-‐‑‒–—−]"
@@ -367,3 +374,55 @@ def _filled(moment: str, missing: int) -> tuple[int, int, int]:
 
 def _ordinal(year: int, month: int, day: int) -> float:
     return float(10_000 * year + 100 * month + day)
+
+
+# ---- hierarchies of generalisation
+
+
+def read_hierarchy(
+    path: str | os.PathLike[str], unknown: frozenset[str] = ANY
+) -> Mapping[str, frozenset[str]]:
+    r"""What each value may have become, as ARX writes it; ``unknown`` are texts that mean no value.
+
+    A row a value and what it becomes level by level, fields between semicolons (or commas, or
+    tabs), no line of names: ``10115;1011*;101**;10***;*``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder, "city.csv")
+    ...     _ = place.write_text("Graz;Austria;Europe\nLima;Peru;*\n")
+    ...     sorted(read_hierarchy(place)["Graz"])
+    ['Austria', 'Europe', 'Graz']
+    """
+    file = as_path(path)
+    with reading(file):
+        if file.stat().st_size > _MOST_BYTES:
+            raise InputError("a hierarchy of over 200 MB is too large; give values that occur")
+        text = Source(file, packed=False).text()
+        separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
+        if '"' in text:
+            from anonymatch.tabular import check_quotes  # imports polars
+
+            check_quotes(text.encode(), separator)
+        levels: dict[str, frozenset[str]] = {}
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        number, width = 1, 0
+        for row in reader:
+            number, begin = reader.line_num + 1, number
+            if not row:
+                continue
+            width = width or len(row)
+            if len(row) != width:
+                raise InputError(
+                    f"{several(len(row), 'level')}, but the first line has {width}; write one of "
+                    "them twice, or * for the last"
+                ).at(begin)
+            value, *above = (spelling(cell, unknown) for cell in row)
+            if value in levels and levels[value] != frozenset((value, *above)):
+                raise InputError(f"{quoted(row[0])} is there twice; keep one").at(begin)
+            levels[value] = frozenset((value, *above))
+    if not levels:
+        raise InputError("it has no values").about(file)
+    return levels

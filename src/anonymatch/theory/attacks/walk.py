@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.graph import Graph
+from anonymatch.running import standard_error
 from anonymatch.theory.attacks.best_play import Tree
 from anonymatch.theory.attacks.position import Position, Rank
 from anonymatch.theory.attacks.residual import Residual, Spot, log_of_share, rounded
@@ -493,4 +494,4 @@ def _average(paths: list[list[Stride]], k: int) -> Expected:
 def _standard_error(values: Floats) -> float:
     if (values == values[0]).all():  # no rounding in the mean of equal numbers
         return 0.0
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
+    return float(standard_error(values))

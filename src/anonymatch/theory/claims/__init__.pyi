@@ -3,10 +3,6 @@
 :func:`check` computes every statement anew, as printed and as corrected, and derives its verdict.
 """
 
-from anonymatch.theory.claims.checking import (
-    check as check,
-    questions as questions,
-)
 from anonymatch.theory.claims.claim import (
     Checks as Checks,
     Claim as Claim,
@@ -17,6 +13,8 @@ from anonymatch.theory.claims.claim import (
     Typeset as Typeset,
     Verdict as Verdict,
     WORDS as WORDS,
+    check as check,
+    questions as questions,
 )
 from anonymatch.theory.claims.notation import (
     as_html as as_html,
@@ -26,6 +24,7 @@ from anonymatch.theory.claims.notation import (
 )
 from anonymatch.theory.claims.pictures import (
     Ellipse as Ellipse,
+    PRINTED as PRINTED,
     Point as Point,
     inside as inside,
     permutation as permutation,

@@ -12,9 +12,8 @@ from anonymatch.counting import matchings as listed
 from anonymatch.counting import posterior
 from anonymatch.graph import Graph, crown, forced, partition, ring
 from anonymatch.theory.attacks import exposures
-from anonymatch.theory.claims import pictures
 from anonymatch.theory.claims.named_graphs import attack_value, matchings, without_edge
-from anonymatch.theory.claims.pictures import Ellipse, Point, inside, permutation, picture
+from anonymatch.theory.claims.pictures import PRINTED, Ellipse, Point, inside, permutation, picture
 from anonymatch.theory.claims.question import (
     ClaimContext,
     Finding,
@@ -60,10 +59,10 @@ def exposed_by_one(graph: Graph) -> set[int]:
 @question("figure-1")
 def figure_1(run: ClaimContext) -> Finding:
     """Read the sets off the ellipses; then with the labels C and D exchanged."""
-    points = pictures.POINTS
+    points = PRINTED.points
     swapped = points | {"C": points["D"], "D": points["C"]}
-    pairs = sets_of(pictures.SEPARATE, points)
-    as_drawn, meant = (sets_of(pictures.OVERLAPPING, positions) for positions in (points, swapped))
+    pairs = sets_of(PRINTED.separate, points)
+    as_drawn, meant = (sets_of(PRINTED.overlapping, positions) for positions in (points, swapped))
 
     def right(graph: Graph) -> bool:
         counts = matchings(pairs) == 4 and matchings(graph) == 2
@@ -95,8 +94,8 @@ def figure_1(run: ClaimContext) -> Finding:
 @question("figure-2")
 def figure_2(run: ClaimContext) -> Finding:
     """Count both pictures."""
-    left = picture(pictures.NEIGHBOURHOOD_RING)
-    right = picture(pictures.NEIGHBOURHOOD_GROUPS)
+    left = picture(PRINTED.neighbourhood_ring)
+    right = picture(PRINTED.neighbourhood_groups)
     counts = [matchings(left), matchings(right)]
     three = all(set(graph.degrees.tolist()) == {3} for graph in (left, right))
     return Finding(
@@ -115,15 +114,15 @@ def figure_3(run: ClaimContext) -> Finding:
     """Follow the arrows; then match all four users."""
     from anonymatch.mixes import path_counts, relay_graph
 
-    paths = path_counts(pictures.RELAYS, entry="top", relays=3)
-    paths_to = {exit_name: paths.get(exit_name, 0) for exit_name in pictures.RELAY_EXITS}
+    paths = path_counts(PRINTED.relays, entry="top", relays=3)
+    paths_to = {exit_name: paths.get(exit_name, 0) for exit_name in PRINTED.relay_exits}
     total = sum(paths_to.values())
     prior = [
         Fraction(paths_to[exit_name], total * number)
-        for exit_name, number in pictures.RELAY_EXITS.items()
+        for exit_name, number in PRINTED.relay_exits.items()
         for _ in range(number)
     ]
-    graph = relay_graph(pictures.RELAYS, users=pictures.RELAY_ENTRIES, exits=pictures.RELAY_EXITS)
+    graph = relay_graph(PRINTED.relays, users=PRINTED.relay_entries, exits=PRINTED.relay_exits)
     counts = posterior(graph, exact=True).counts["Alice"]
     weight = sum(counts.values(), Fraction(0))
     after = [Fraction(counts.get(behaviour, 0)) / weight for behaviour in graph.behaviours]
@@ -157,7 +156,7 @@ def effective_sizes(graph: Graph) -> list[Fraction]:
 @question("figure-4")
 def figure_4(run: ClaimContext) -> Finding:
     """Count both, and look at what every user has left."""
-    left, right = picture(pictures.GROUPS_EQUAL), picture(pictures.GROUPS_UNEQUAL)
+    left, right = picture(PRINTED.groups_equal), picture(PRINTED.groups_unequal)
     rival = partition([3, 3, 1])
     counts = [matchings(left), matchings(right)]
     sizes = effective_sizes(left)
@@ -199,14 +198,14 @@ def figure_5(run: ClaimContext) -> Finding:
     """The statement on cycles and all small graphs; the drawing as it is and less an edge."""
     counted = two_regular_counts(run) + [(n, matchings(ring(n, 2))) for n in range(2, 9)]
     statement = trial(counted, lambda _, number: number == 2)
-    as_drawn = picture(pictures.TWO_REGULAR)
+    as_drawn = picture(PRINTED.two_regular)
     meant = without_edge(as_drawn, 1, 1)
 
     def right(graph: Graph) -> bool:
         degrees = {*graph.degrees.tolist(), *graph.behaviour_degrees.tolist()}
         return degrees == {2} and matchings(graph) == 2
 
-    red = [{(2 - a, 2 - b) for a, b in lines} for lines in pictures.RED_MATCHINGS]
+    red = [{(2 - a, 2 - b) for a, b in lines} for lines in PRINTED.red_matchings]
     missing = sum(not edges <= set(meant.to_edges()) for edges in red)
     pairs = [
         " ".join(f"x{user + 1}y{behaviour + 1}" for user, behaviour in enumerate(matching))
@@ -229,9 +228,9 @@ def figure_5(run: ClaimContext) -> Finding:
 @question("figure-6")
 def figure_6(run: ClaimContext) -> Finding:
     """Read the permutations off the filled cells."""
-    read = [permutation(cells) for cells in pictures.PERMUTATIONS]
+    read = [permutation(cells) for cells in PRINTED.permutations]
     same = trial(
-        zip(read, pictures.PERMUTATION_LABELS, strict=True), lambda drawn, label: drawn == label
+        zip(read, PRINTED.permutation_labels, strict=True), lambda drawn, label: drawn == label
     )
     proper = trial(((drawn,) for drawn in read), lambda drawn: sorted(drawn) == list("1234"))
     return Finding(
@@ -239,7 +238,7 @@ def figure_6(run: ClaimContext) -> Finding:
         table(
             "Permutations as drawn and as labelled",
             ["drawn", "label"],
-            zip(read, pictures.PERMUTATION_LABELS, strict=True),
+            zip(read, PRINTED.permutation_labels, strict=True),
         ),
         corrected=f"The cells read {', '.join(read)}.",
         finding=f"{same} pictures match their labels, all different, out of {math.factorial(4)} "
@@ -250,9 +249,9 @@ def figure_6(run: ClaimContext) -> Finding:
 @question("figure-7")
 def figure_7(run: ClaimContext) -> Finding:
     """Compare edges with matrix, and count."""
-    edges = [(user - 1, behaviour - 1) for user, behaviour in pictures.MATRIX_EDGES]
+    edges = [(user - 1, behaviour - 1) for user, behaviour in PRINTED.matrix_edges]
     graph = Graph.from_edges(edges, users=range(4), behaviours=range(4))
-    matrix = Graph.from_rows(pictures.MATRIX_ROWS)
+    matrix = Graph.from_rows(PRINTED.matrix_rows)
     number = matchings(graph)
     through = sorted(set(posterior(graph).counts.by_edge.tolist()))
     return Finding(
@@ -267,11 +266,11 @@ def figure_7(run: ClaimContext) -> Finding:
 @question("figures-8-9")
 def figures_8_9(run: ClaimContext) -> Finding:
     """Compare with the crown, and with what exposing leaves."""
-    g_k = picture(pictures.G_K)
-    before = picture(pictures.EXPOSED_BEFORE)
-    user, behaviour = 3 - pictures.EXPOSED_EDGE[0], 3 - pictures.EXPOSED_EDGE[1]
+    g_k = picture(PRINTED.g_k)
+    before = picture(PRINTED.exposed_before)
+    user, behaviour = 3 - PRINTED.exposed_edge[0], 3 - PRINTED.exposed_edge[1]
     left = before.expose(user, behaviour)
-    after = picture(pictures.EXPOSED_AFTER)
+    after = picture(PRINTED.exposed_after)
     same = left.to_rows() == after.to_rows()
     expected = exposures(before).expected_left
     best = min(range(4), key=lambda x: expected[x])

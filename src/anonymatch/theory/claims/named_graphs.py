@@ -17,7 +17,7 @@ from anonymatch.graph import Graph, complete, partition
 from anonymatch.theory.attacks import exposures
 from anonymatch.theory.claims.claim import Evidence
 from anonymatch.theory.claims.question import table
-from anonymatch.theory.designs import Design, Near, design, parameters
+from anonymatch.theory.designs import Design, Near, design, graph_of, parameters
 
 _T = TypeVar("_T")
 
@@ -70,12 +70,7 @@ def near_complete(size: int, forbidden: int) -> Graph:
     >>> near_complete(3, 1).to_rows()
     ['111', '111', '110']
     """
-    users, behaviours = Near(size, forbidden).cells()
-    return Graph.from_edges(
-        zip(users.tolist(), behaviours.tolist(), strict=True),
-        users=range(size),
-        behaviours=range(size),
-    )
+    return graph_of(size, Near(size, forbidden).cells())
 
 
 def two_hexagons_less() -> Graph:

@@ -5,8 +5,11 @@ In pictures of a graph users stand on the left and behaviours on the right, the 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
 from anonymatch.graph import Graph
 
@@ -30,7 +33,7 @@ def inside(ellipse: Ellipse, points: Mapping[str, Point]) -> set[str]:
 
     Examples
     --------
-    >>> sorted(inside(Ellipse(1, 0, 1.4, 0.6), POINTS))
+    >>> sorted(inside(Ellipse(1, 0, 1.4, 0.6), PRINTED.points))
     ['A', 'B']
     """
     return {
@@ -68,93 +71,47 @@ def permutation(cells: Iterable[tuple[int, int]]) -> str:
     return "".join(str(columns[height] + 1) for height in (3, 2, 1, 0))
 
 
-# Figure 1: where the points with these labels are, and the sets.
-POINTS: dict[str, Point] = {"A": (0, 0), "B": (2, 0), "C": (0, -2), "D": (2, -2)}
-SEPARATE = {
-    "Alice": Ellipse(1, 0, 1.4, 0.65),
-    "Bob": Ellipse(1, 0, 1.4, 0.65),
-    "Charlie": Ellipse(1, -2, 1.4, 0.65),
-    "David": Ellipse(1, -2, 1.4, 0.65),
-}
-OVERLAPPING = {
-    "Alice": Ellipse(1, 0, 1.4, 0.6),
-    "Bob": Ellipse(2, -1, 0.6, 1.4),
-    "Charlie": Ellipse(1, -2, 1.4, 0.6),
-    "David": Ellipse(0, -1, 0.6, 1.4),
-}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """What the paper prints, as ``pictures.toml`` has it."""
 
-# Figure 2; Alice is at height 5.
-NEIGHBOURHOOD_RING: list[Line] = [
-    *((x, x) for x in range(5)),
-    *((x, x - 1) for x in range(1, 5)),
-    *((x, x - 2) for x in range(2, 5)),
-    *((0, 5), (0, 4), (1, 5)),
-    *((5, 5), (5, 4), (5, 3)),
-]
-NEIGHBOURHOOD_GROUPS: list[Line] = [
-    *((x, y) for x in (3, 4) for y in (3, 4, 5)),
-    *((x, y) for x in (0, 1, 2) for y in (0, 1, 2)),
-    *((5, 5), (5, 4), (5, 3)),
-]
+    points: dict[str, Point]
+    separate: dict[str, Ellipse]
+    overlapping: dict[str, Ellipse]
+    neighbourhood_ring: list[Line]
+    neighbourhood_groups: list[Line]
+    relays: list[tuple[str, str]]
+    relay_entries: dict[str, str]
+    relay_exits: dict[str, int]
+    groups_equal: list[Line]
+    groups_unequal: list[Line]
+    red_matchings: list[list[Line]]
+    two_regular: list[Line]
+    permutations: list[list[tuple[int, int]]]
+    permutation_labels: tuple[str, ...]
+    matrix_edges: list[tuple[int, int]]
+    matrix_rows: tuple[str, ...]
+    g_k: list[Line]
+    exposed_before: list[Line]
+    exposed_edge: Line
+    exposed_after: list[Line]
 
-# Figure 3: arrows between relays, where users enter, behaviours at exits.
-RELAYS = [
-    ("bottom", "top"),
-    ("top", "bottom"),
-    ("top", "middle"),
-    ("top", "exit 2"),
-    ("bottom", "exit 1"),
-    ("bottom", "middle"),
-    ("middle", "exit 1"),
-    ("middle", "exit 2"),
-]
-RELAY_ENTRIES = {"Alice": "top", "second": "top", "third": "bottom", "fourth": "bottom"}
-RELAY_EXITS = {"exit 1": 2, "exit 2": 2}
+    @classmethod
+    def read(cls) -> Printed:
+        text = files(__package__).joinpath("pictures.toml").read_text("utf-8")
+        values = _innermost_as_tuples(tomllib.loads(text))
+        for name in ("separate", "overlapping"):
+            values[name] = {user: Ellipse(*numbers) for user, numbers in values[name].items()}
+        return cls(**values)
 
-# Figure 4.
-GROUPS_EQUAL: list[Line] = [
-    (x, y) for group in ((0, 1), (2, 3), (4, 5, 6)) for x in group for y in group
-]
-GROUPS_UNEQUAL: list[Line] = [
-    *((x, y) for x in (3, 4, 5, 6) for y in (3, 4, 5, 6)),
-    *((x, x) for x in (0, 1, 2)),
-]
 
-# Figure 5: all lines of the first picture, and the red ones of both.
-RED_MATCHINGS: list[list[Line]] = [[(2, 2), (1, 1), (0, 0)], [(2, 1), (1, 2), (0, 0)]]
-TWO_REGULAR: list[Line] = [(2, 1), (1, 2), (1, 0), (0, 1), *RED_MATCHINGS[0]]
+def _innermost_as_tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _innermost_as_tuples(each) for name, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    inner = [_innermost_as_tuples(each) for each in value]
+    return inner if inner and isinstance(value[0], list) else tuple(inner)
 
-# Figure 6: filled cells, and the permutations of the caption.
-PERMUTATIONS = [
-    [(0, 3), (1, 2), (2, 1), (3, 0)],
-    [(3, 3), (0, 2), (1, 1), (2, 0)],
-    [(3, 3), (1, 2), (2, 1), (0, 0)],
-    [(1, 3), (3, 2), (2, 1), (0, 0)],
-    [(1, 3), (3, 2), (0, 1), (2, 0)],
-    [(1, 3), (0, 2), (2, 1), (3, 0)],
-    [(2, 3), (0, 2), (1, 1), (3, 0)],
-    [(1, 3), (2, 2), (0, 1), (3, 0)],
-]
-PERMUTATION_LABELS = ["1234", "4123", "4231", "2431", "2413", "2134", "3124", "2314"]
 
-# Figure 7: edges by the numbers of user and behaviour, and the matrix.
-_MATRIX_NEIGHBOURS = {1: (1, 2, 3), 2: (2, 3, 4), 3: (1, 3, 4), 4: (1, 2, 4)}
-MATRIX_EDGES = [(x, y) for x, behaviours in _MATRIX_NEIGHBOURS.items() for y in behaviours]
-MATRIX_ROWS = ["1110", "0111", "1011", "1101"]
-
-# Figure 8: for each behaviour the users that lines lead to; the points after the dots are at -2.
-_LINES_OF_BEHAVIOUR = {
-    0: (1, 2, 3, 4, -2),
-    1: (0, 2, 3, 4, -2),
-    2: (1, 0, 3, 4, -2),
-    3: (1, 2, 0, 4, -2),
-    4: (1, 2, 3, 0, -2),
-    -2: (1, 2, 3, 0, 4),
-}
-G_K: list[Line] = [(x, y) for y, users in _LINES_OF_BEHAVIOUR.items() for x in users]
-
-# Figure 9: black and red lines before, the thick one, and black lines after.
-_BLACK: list[Line] = [(3, 2), (3, 1), (2, 2), (2, 1), (2, 0), (0, 2), (0, 0)]
-EXPOSED_EDGE: Line = (1, 3)
-EXPOSED_BEFORE: list[Line] = [*_BLACK, (3, 3), (2, 3), (0, 3), (1, 2), (1, 0), EXPOSED_EDGE]
-EXPOSED_AFTER = _BLACK
+PRINTED = Printed.read()

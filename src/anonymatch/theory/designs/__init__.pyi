@@ -3,21 +3,19 @@
 from anonymatch.theory.designs import (
     formulas as formulas,
 )
-from anonymatch.theory.designs.bound import (
-    Equity as Equity,
-    equity as equity,
-    max_bound as max_bound,
-)
 from anonymatch.theory.designs.designer import (
     Design as Design,
     design as design,
 )
 from anonymatch.theory.designs.formulas import (
+    Equity as Equity,
     attack_component as attack_component,
     avoiding_share_log as avoiding_share_log,
+    equity as equity,
     equity_increment as equity_increment,
     limit_ratio as limit_ratio,
     linked_pair as linked_pair,
+    max_bound as max_bound,
     restricted_permutations as restricted_permutations,
     restricted_permutations_log as restricted_permutations_log,
     steps_to_full_deanonymisation as steps_to_full_deanonymisation,

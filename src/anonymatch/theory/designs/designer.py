@@ -17,7 +17,7 @@ from anonymatch.base.text import Argument
 from anonymatch.counting import Count, log_of, product
 from anonymatch.graph import Graph, thumbnail
 from anonymatch.theory.designs import layout
-from anonymatch.theory.designs.bound import max_bound, one_of, users_and_edges
+from anonymatch.theory.designs.formulas import max_bound, one_of, users_and_edges
 from anonymatch.theory.designs.partition import paper, parameters
 from anonymatch.theory.designs.parts import Array, Composition, Part
 from anonymatch.theory.designs.random_graphs import Rival, rivals

@@ -17,7 +17,8 @@ from anonymatch._native import LARGEST
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Call
-from anonymatch.graph import Graph, files, limits
+from anonymatch.graph import Graph, files
+from anonymatch.tabular import free_memory
 from anonymatch.theory.designs.parts import Array, Cells, Composition, Part, graph_of, spans
 from anonymatch.theory.designs.tuning import TUNING
 
@@ -153,7 +154,7 @@ def _save_parquet(design: Composition, path: Path, *, spare: bool) -> None:
 
 
 def _check_memory(needed: int, what: str) -> None:
-    free = limits.memory()
+    free = free_memory()
     if needed > free:
         raise InputError(
             f"{what} would take about {needed / 2**30:.1f} GiB of memory and "

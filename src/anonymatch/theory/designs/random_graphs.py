@@ -14,7 +14,7 @@ from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.logarithms import log_binomial, log_factorial, psi
 from anonymatch.counting import count
 from anonymatch.graph import Graph
-from anonymatch.theory.designs.bound import users_and_edges
+from anonymatch.theory.designs.formulas import users_and_edges
 from anonymatch.theory.designs.partition import layered
 from anonymatch.theory.designs.parts import graph_of
 from anonymatch.theory.designs.small import LARGEST, Bits, counts

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.logarithms import Line, log_factorial
-from anonymatch.theory.designs.bound import equity
-from anonymatch.theory.designs.formulas import restricted_permutations_log
+from anonymatch.theory.designs.formulas import equity, restricted_permutations_log
 from anonymatch.theory.designs.partition import Layered, equal_parts, paper
 from anonymatch.theory.designs.parts import Composition, Linked, Near, Necklace, Searched, Shape
 from anonymatch.theory.designs.small import LARGEST, Bits, tally

@@ -14,7 +14,7 @@ from anonymatch import _native
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import InputError
 from anonymatch.graph import Graph
-from anonymatch.theory.designs.bound import one_of
+from anonymatch.theory.designs.formulas import one_of
 from anonymatch.theory.designs.tuning import TUNING
 
 __all__ = ["LARGEST", "Bits", "Tally", "counts", "polish", "tally"]

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,8 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, several
 from anonymatch.counting.measures import Range
-from anonymatch.mixes.solvers.exponential import leaving_probability
 from anonymatch.mixes.solvers.flushes.flush_rule import (
     BY_MESSAGE,
-    FlushRounds,
     FlushRule,
     flush_rounds,
 )
@@ -49,18 +47,13 @@ from anonymatch.mixes.solvers.flushes.flush_states import (
     backward,
     forward,
 )
-from anonymatch.mixes.solvers.flushes.known_numbers import KnownNumbers, known_numbers, known_totals
-from anonymatch.mixes.solvers.links import Channel, LinkFigures, guesses_within
+from anonymatch.mixes.solvers.flushes.flush_table import AskedFlushes, FlushTable, entropy_of
+from anonymatch.mixes.solvers.flushes.known_numbers import known_numbers, known_totals
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
+from anonymatch.mixes.solvers.links import Channel, Dummies, LinkFigures, guesses_within
 from anonymatch.running import Budget
 
-Dummies = Literal["exit", "pool"]
-
 _LN2 = math.log(2.0)
-_POSSIBLE = 1e-12  # probabilities above this count as allowed
-_TIE = 1e-12  # probabilities closer than this, relatively, are equal: the first is the guess
-_ROUNDING = 2.0**-50  # of each step of a chain
-_SECONDS_A_CELL, _SECONDS_A_ROUND, _COLUMNS = 4e-9, 4e-4, 48
-_MOST_PAIRS = 20_000_000
 
 
 class HasFlush(Protocol):
@@ -96,20 +89,9 @@ def flush_figures(
 ) -> LinkFigures:
     """What a log says about which message out each message in is.
 
-    Parameters
-    ----------
-    law : law of a flush mix
-        Such as ``Timed(60)``, ``Pool(100, 10)`` or ``Binomial(60, 0.5)``.
-    arrivals, departures : arrays of times, in any order
-        Figures are in the order given.
-    channel : Channel
-        Losses, cover traffic, and from when to when the log was kept.
-    dummies : {"exit", "pool"}
-        Where cover traffic comes in.
-    budget : float or Budget, optional
-        Work that is predicted to need more is refused.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
+    Times may be in any order, which figures keep. ``dummies`` says where cover traffic comes in.
+    Work that is predicted to need more than the budget is refused. ``asked`` has a departure by
+    message whose probability is wanted; -1 for none.
 
     Notes
     -----
@@ -133,7 +115,11 @@ def flush_figures(
     ([0.348, 0.348, 0.348], [1.0, 1.0, 1.0])
     """
     problem = _Problem.of(law, arrivals, departures, channel, dummies, Budget.of(budget))
-    wanted = None if asked is None else _Asked.of(problem, np.asarray(asked, dtype=np.int64))
+    wanted = None
+    if asked is not None:
+        orders = problem.in_order, problem.out_order
+        given = np.asarray(asked, dtype=np.int64)
+        wanted = AskedFlushes.of(*problem.classes(), problem.model.rounds, orders, given)
     return _figures(problem, *problem.solve(wanted))
 
 
@@ -159,13 +145,13 @@ def flush_pairs(
     """
     problem = _Problem.of(law, arrivals, departures, channel, dummies, Budget.of(budget))
     n_in, n_out = len(problem.in_order), len(problem.out_order)
-    if n_in * n_out > _MOST_PAIRS:
+    if n_in * n_out > FLUSHES.most_pairs:
         raise InputError(
             f"{n_in} messages in and {n_out} out make {n_in * n_out} pairs, and at most "
-            f"{_MOST_PAIRS} are put into a matrix; take flush_figures"
+            f"{FLUSHES.most_pairs} are put into a matrix; take flush_figures"
         )
     rounds = problem.model.rounds
-    table = _Table(rounds)
+    table = FlushTable(rounds)
     by_round = np.zeros((2, rounds.number + 1, rounds.number))
 
     def take(at: int, kind: int, leaves: Floats, inside: float, lost: float) -> None:
@@ -285,10 +271,10 @@ class _Problem:
         kind[last] = by_message[rounds.arrivals[last]]
         return rounds.arrivals, kind
 
-    def solve(self, asked: _Asked | None = None) -> tuple[_Table, _Solved]:
+    def solve(self, asked: AskedFlushes | None = None) -> tuple[FlushTable, _Solved]:
         """Figures of all messages; in a mix that empties itself, equal rounds are solved once."""
         model, rounds = self.model, self.model.rounds
-        table = _Table(rounds, asked)
+        table = FlushTable(rounds, asked)
         plain = known_numbers(model)
         if plain is not None:
             table.fill(plain)
@@ -307,7 +293,7 @@ class _Problem:
             trigger=rounds.trigger[first],
             batches=rounds.batches[first],
         )
-        small = _Table(few)
+        small = FlushTable(few)
         try:
             result = _chain(
                 replace(model, rounds=few, means=np.append(model.means[first], 0.0)),
@@ -402,120 +388,12 @@ class _Problem:
         )
 
 
-class _Asked:
-    """The flush of one departure for each message, and the probability of that departure."""
-
-    def __init__(self, number: Ints, kind: Ints, flush: Ints) -> None:
-        self.number, self.kind, self.flush = number, kind, flush
-        self.probability = np.zeros(len(number))
-        code = 2 * number + kind
-        self._order = np.argsort(code, kind="stable")
-        self._codes = code[self._order]
-
-    @classmethod
-    def of(cls, problem: _Problem, asked: Ints) -> _Asked:
-        """``asked``: a departure for each message, in the order given; -1 for none."""
-        rank = np.empty(len(problem.out_order), dtype=np.int64)
-        rank[problem.out_order] = np.arange(len(rank))
-        wanted = asked[problem.in_order]
-        flush = np.full(len(wanted), -1, dtype=np.int64)
-        some = wanted >= 0
-        flush[some] = problem.model.rounds.departures[rank[wanted[some]]]
-        return cls(*problem.classes(), flush)
-
-    def take(self, at: int, kind: int, each: Floats) -> None:
-        """Probabilities of single departures of the flushes from ``at`` on, for one class."""
-        first, last = np.searchsorted(self._codes, [2 * at + kind, 2 * at + kind + 1])
-        members = self._order[first:last]
-        later = self.flush[members] - at
-        some = (self.flush[members] >= at) & (later < len(each))
-        self.probability[members[some]] = each[later[some]]
-
-
-class _Table:
-    """Figures of the messages of each round: of most of them, and of the one that set it off."""
-
-    def __init__(self, rounds: FlushRounds, asked: _Asked | None = None) -> None:
-        self.asked = asked
-        shape = (2, rounds.number + 1)
-        self._rounds = rounds
-        with np.errstate(divide="ignore"):
-            self._log_left = np.where(rounds.left > 0, np.log2(np.maximum(rounds.left, 1)), 0.0)
-        self.departed, self.inside, self.lost = (np.zeros(shape) for _ in range(3))
-        self.shannon, self.shannon_all, self.collision = (np.zeros(shape) for _ in range(3))
-        self.largest = np.zeros(shape)
-        self.guessing = np.ones(shape)
-        self.later = np.zeros(shape, dtype=np.int64)  # of the likeliest flush, from the first on
-        self.allowed = np.zeros(shape, dtype=np.int64)
-        self.real = np.zeros(rounds.number)  # expected messages that leave with each flush
-        self.longest = 0
-
-    def take(self, at: int, kind: int, leaves: Floats, inside: float, lost: float) -> None:
-        rounds = self._rounds
-        end = at + len(leaves)
-        left = rounds.left[at:end]
-        each = leaves / np.maximum(left, 1)
-        if self.asked is not None:
-            self.asked.take(at, kind, each)
-        departed = float(leaves.sum())
-        some = leaves > 0
-        bits = float((leaves * self._log_left[at:end])[some].sum())
-        bits -= float((leaves[some] * np.log2(leaves[some])).sum())
-        here = kind, at
-        self.departed[here], self.inside[here], self.lost[here] = departed, inside, lost
-        self.shannon_all[here] = max(0.0, bits - _xlog2(lost) - _xlog2(inside))
-        if departed > 0:
-            self.shannon[here] = max(0.0, bits / departed + math.log2(departed))
-            self.collision[here] = min(1.0, float((leaves * each).sum()) / departed**2)
-            self.largest[here] = largest = min(1.0, float(each.max()))
-            self.later[here] = int(np.argmax(each >= largest * (1 - _TIE)))
-            self.guessing[here] = max(1.0, _mean_rank(leaves, each, left) / departed)
-        self.allowed[here] = int(left[each > _POSSIBLE].sum())
-        set_off = at < rounds.number and rounds.trigger[at] == BY_MESSAGE
-        number = 1 if kind else int(rounds.entered[at]) - int(set_off)
-        self.real[at:end] += number * leaves
-        self.longest = max(self.longest, len(leaves))
-
-    def fill(self, plain: KnownNumbers) -> None:
-        """Figures of all rounds at once, where nothing is hidden."""
-        stay = plain.stay
-        some = stay.departs > 0
-        departs = np.where(some, stay.departs, 1.0)
-        bits = stay.shannon - _entropy_of(stay.stays)
-        self.departed[:], self.inside[:] = stay.departs, stay.stays
-        self.shannon_all[:] = stay.shannon
-        self.shannon[:] = np.where(some, np.maximum(0.0, bits / departs + np.log2(departs)), 0.0)
-        self.collision[:] = np.minimum(1.0, stay.collision / departs**2)
-        self.largest[:] = stay.largest
-        self.guessing[:] = np.where(some, np.maximum(1.0, stay.ranks / departs), 1.0)
-        self.later[:] = np.where(some, stay.guess - np.arange(len(stay.guess)), 0)
-        self.allowed[:] = plain.allowed(_POSSIBLE)
-        self.real[:] = self._rounds.left
-        self.longest = plain.longest
-        if self.asked is not None:
-            self.asked.probability[:] = leaving_probability(
-                plain.inside, plain.left, self.asked.number, self.asked.flush
-            )
-
-    def repeat(self, small: _Table, which: Ints) -> None:
-        """Figures of equal rounds from those of one, where nobody stays for another flush."""
-        for name in (
-            *("departed", "inside", "lost", "shannon", "shannon_all", "collision", "largest"),
-            *("guessing", "later", "allowed"),
-        ):
-            setattr(self, name, getattr(small, name)[:, which])
-        self.real = small.real[which[:-1]]
-        self.longest = 1
-        asked = self.asked
-        if asked is not None:
-            some = asked.flush == asked.number
-            departed = self.departed[asked.kind[some], asked.number[some]]
-            asked.probability[some] = departed / self._rounds.left[asked.flush[some]]
-
-
 def _chain(model: FlushModel, row: Row, budget: Budget) -> tuple[Floats, Backward]:
     passed = forward(model)
-    seconds = passed.cells * _COLUMNS * _SECONDS_A_CELL + model.rounds.number * _SECONDS_A_ROUND
+    seconds = (
+        passed.cells * FLUSHES.chain_columns * FLUSHES.seconds_a_cell
+        + model.rounds.number * FLUSHES.seconds_a_round
+    )
     memory = 8.0 * max((len(b) * len(f) for b, f in zip(passed.before, passed.filled, strict=True)))
     if not budget.allows(seconds, memory * 8):
         flushes = several(model.rounds.number, "flush", "flushes")
@@ -525,10 +403,10 @@ def _chain(model: FlushModel, row: Row, budget: Budget) -> tuple[Floats, Backwar
     return passed.log_evidence, backward(model, passed, row)
 
 
-def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
+def _figures(problem: _Problem, table: FlushTable, solved: _Solved) -> LinkFigures:
     rounds = problem.model.rounds
     number, kind = problem.classes()
-    error = solved.cut + _ROUNDING * (table.longest + 8)
+    error = solved.cut + FLUSHES.chain_rounding * (table.longest + 8)
 
     def of_messages(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return _in_order(part[kind, number], problem.in_order)
@@ -580,7 +458,7 @@ def _bits(
         slack = size * (1e-13 + solved.cut)
         joint = Interval(bits, max(0.0, bits - slack), bits + slack)
     unseen = lost + inside
-    told_apart = float((_entropy_of(lost) + _entropy_of(inside) - _entropy_of(unseen)).sum())
+    told_apart = float((entropy_of(lost) + entropy_of(inside) - entropy_of(unseen)).sum())
     least = max(0.0, joint.low - told_apart)
     model = problem.model
     if solved.entropy is not None and model.rule.even_coins and not model.counted:
@@ -600,23 +478,6 @@ def _notes(solved: _Solved) -> tuple[str, ...]:
         "messages leave depends on a number that no explanation tells"
     )
     return (note,)
-
-
-def _mean_rank(leaves: Floats, each: Floats, left: Ints) -> float:
-    """Sum of rank times probability, the likeliest departures first; those of a flush are alike."""
-    order = np.argsort(-each, kind="stable")
-    before = np.cumsum(left[order]) - left[order]
-    return float((leaves[order] * (before + (left[order] + 1.0) / 2.0)).sum())
-
-
-def _xlog2(value: float) -> float:
-    return value * math.log2(value) if value > 0 else 0.0
-
-
-def _entropy_of(parts: Floats) -> Floats:
-    from scipy.special import xlogy
-
-    return np.asarray(-xlogy(parts, parts) / _LN2)
 
 
 def _range(values: Floats, slack: Floats, most: Floats | float) -> Range:

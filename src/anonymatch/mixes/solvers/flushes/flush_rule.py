@@ -16,41 +16,29 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
 from anonymatch.mixes.solvers.links import Channel
 from anonymatch.running import Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlushRule:
-    """When a mix sends on, and how many of those inside.
+    """When a mix sends on, and how many of those inside."""
 
-    Attributes
-    ----------
-    interval : float or None
-        Seconds from flush to flush; None for a mix that waits for a number of messages.
-    origin : float
-        When one of the flushes is, in seconds.
-    batch : int or None
-        Instead: as soon as ``batch + kept`` are inside, ``batch`` of them leave.
-    kept : int
-        So many stay. With coins, nobody leaves while no more are inside.
-    share : float or None
-        None: a number of all inside leaves, drawn from them. Else each leaves by a coin of its own,
-        with this probability, but with no more than that by which ``kept`` stay on average.
-    portion : float or None
-        Of a number: that share of those inside, rounded down, but all but ``kept`` at most. None:
-        all but ``kept``.
-    centre, spread : float
-        Of coins: with a ``spread`` each leaves with the probability of a normal law around
-        ``centre`` to be below the number inside, whatever ``share`` is.
-    """
-
+    # Seconds from flush to flush; None for a mix that waits for a number of messages.
     interval: float | None = None
-    origin: float = 0.0
+    origin: float = 0.0  # when one of the flushes is, in seconds
+    # Instead: as soon as ``batch + kept`` are inside, ``batch`` of them leave.
     batch: int | None = None
-    kept: int = 0
+    kept: int = 0  # so many stay. With coins, nobody leaves while no more are inside.
+    # None: a number of all inside leaves, drawn from them. Else each leaves by a coin of its own,
+    # with this probability, but with no more than that by which ``kept`` stay on average.
     share: float | None = None
+    # Of a number: that share of those inside, rounded down, but all but ``kept`` at most. None: all
+    # but ``kept``.
     portion: float | None = None
+    # Of coins: with a ``spread`` each leaves with the probability of a normal law around ``centre``
+    # to be below the number inside, whatever ``share`` is.
     centre: float = 0.0
     spread: float | None = None
 
@@ -146,42 +134,26 @@ def rounding(largest: float) -> float:
 
 
 BY_MESSAGE, BY_COVER = 1, 2  # what set off a flush of a mix that waits for a number
-_SECONDS_A_FLUSH, _BYTES_A_FLUSH = 1e-4, 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FlushRounds:
-    """Flushes in order of time.
+    """Flushes in order of time."""
 
-    Attributes
-    ----------
-    moments : array
-        When each is, in seconds.
-    entered : array
-        Messages that came in since the one before; one more entry for those after the last.
-    left : array
-        Messages that left with it.
-    spans : array
-        Seconds of cover traffic since the one before; one more entry for the time after the last.
-    trigger : array
-        `BY_MESSAGE` if a message in of that very moment set it off, `BY_COVER` if none did so; 0
-        where a flush comes by itself: by the clock, or because all that came in are counted.
-    batches : array
-        Of a mix that waits for a number: flushes at most that are one, as they are at one time; 0
-        for a moment between its flushes, at which only cover traffic leaves.
-    empty : int
-        Flushes with nobody in and nobody out that were left out, as they change nothing.
-    arrivals, departures : array
-        The flush of each message; for messages in one past the last for those after it.
-    """
-
-    moments: Floats
+    moments: Floats  # when each is, in seconds
+    # Messages that came in since the one before; one more entry for those after the last.
     entered: Ints
-    left: Ints
+    left: Ints  # messages that left with it
+    # Seconds of cover traffic since the one before; one more entry for the time after the last.
     spans: Floats
+    # `BY_MESSAGE` if a message in of that very moment set it off, `BY_COVER` if none did so; 0
+    # where a flush comes by itself: by the clock, or because all that came in are counted.
     trigger: Ints
+    # Of a mix that waits for a number: flushes at most that are one, as they are at one time; 0 for
+    # a moment between its flushes, at which only cover traffic leaves.
     batches: Ints
-    empty: int
+    empty: int  # flushes with nobody in and nobody out that were left out, as they change nothing
+    # The flush of each message; for messages in one past the last for those after it.
     arrivals: Ints
     departures: Ints
 
@@ -228,7 +200,7 @@ def _by_clock(
     if rule.all_leave:
         shown = np.unique(np.concatenate((came[came <= end], left)))
     else:
-        cost = number * _SECONDS_A_FLUSH, number * _BYTES_A_FLUSH
+        cost = number * FLUSHES.seconds_a_flush, number * FLUSHES.bytes_a_flush
         if not budget.allows(*cost):
             raise budget.refusal(f"following {number:.3g} flushes", *cost)
         shown = first + np.arange(int(number))

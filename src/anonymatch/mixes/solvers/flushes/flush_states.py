@@ -18,13 +18,9 @@ import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.mixes.solvers.flushes.flush_rule import BY_MESSAGE, FlushRounds, FlushRule
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
 
 CUT = 1e-18  # of the probability so far, below which a number inside is not followed
-_NEVER = -1e200  # the log of 0, such that 0 times it is 0
-_EDGE = 1e3  # numbers inside so near to the cut tell how much it cost
-_RANK = 1e-13  # singular values below are dropped
-_FRESH = 32  # flushes between two reductions of rank
-_FAR = 1e-15  # probabilities below are dropped with their flush
 
 Row: TypeAlias = Callable[[int, int, Floats, float, float], None]
 """Takes round, kind (1 for the message that set off its flush), probabilities to leave with each
@@ -41,24 +37,17 @@ class ImpossibleFlushError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FlushModel:
-    """A log by its flushes, and what may have happened.
-
-    Attributes
-    ----------
-    means : array
-        Cover messages on average: that leave with each flush, or that come in before it and, the
-        last entry, after the last one.
-    totals : bool
-        Whether the number that is followed has cover traffic in it, which is held back like mail.
-    lost, cover : int or None
-        So many in all, where that is known.
-    """
+    """A log by its flushes, and what may have happened."""
 
     rule: FlushRule
     rounds: FlushRounds
     loss: float
+    # Cover messages on average: that leave with each flush, or that come in before it and, the last
+    # entry, after the last one.
     means: Floats
+    # Whether the number that is followed has cover traffic in it, which is held back like mail.
     totals: bool = False
+    # So many in all, where that is known.
     lost: int | None = None
     cover: int | None = None
     drained: bool = False
@@ -122,7 +111,7 @@ class Transitions:
         size = int(rounds.entered.sum()) + (rounds.number + 1) * self._wide
         size = max(size, int(rounds.left.max(initial=0))) + 2
         self.factorials = log_factorials(size)
-        self._log_loss = math.log(model.loss) if model.loss > 0 else _NEVER
+        self._log_loss = math.log(model.loss) if model.loss > 0 else FLUSHES.state_never
         self._log_kept = math.log1p(-model.loss)
 
     def entering(self, at: int) -> tuple[Floats, Floats]:
@@ -138,7 +127,7 @@ class Transitions:
         free = number - sure
         logs[sure:] = self.choose(free, survivors[: free + 1])
         logs += survivors * self._log_kept + (number - survivors) * self._log_loss
-        logs[logs < _NEVER / 2] = -math.inf
+        logs[logs < FLUSHES.state_never / 2] = -math.inf
         share = np.maximum(survivors - sure, 0) / max(free, 1)
         if not model.totals:
             return logs, share
@@ -197,12 +186,12 @@ class Transitions:
         else:
             probability = model.rule.leave(inside)
             with np.errstate(divide="ignore"):
-                go = np.maximum(np.log(probability), _NEVER)
-                wait = np.maximum(np.log1p(-probability), _NEVER)
+                go = np.maximum(np.log(probability), FLUSHES.state_never)
+                wait = np.maximum(np.log1p(-probability), FLUSHES.state_never)
             weights = _gather(visible - self.factorials[: left + 1], leaving)
             weights += leaving * go[:, None] + stay[None, :] * wait[:, None]
             weights += self.factorials[inside][:, None] - self.factorials[stay][None, :]
-            weights[weights < _NEVER / 2] = -math.inf
+            weights[weights < FLUSHES.state_never / 2] = -math.inf
         if states.lost is not None and after.lost is not None:
             weights[states.lost[:, None] != after.lost[None, :]] = -math.inf
         return weights
@@ -250,9 +239,9 @@ class Transitions:
 
     def _poisson(self, most: int, mean: float) -> Floats:
         numbers = np.arange(most + 1)
-        log = math.log(mean) if mean > 0 else _NEVER
+        log = math.log(mean) if mean > 0 else FLUSHES.state_never
         logs = numbers * log - mean - self.factorials[: most + 1]
-        logs[logs < _NEVER / 2] = -math.inf
+        logs[logs < FLUSHES.state_never / 2] = -math.inf
         return np.asarray(logs)
 
 
@@ -286,7 +275,7 @@ def _forward(model: FlushModel, cut: float) -> Pass:
                 raise ImpossibleFlushError(at, *_ends_of(filled, reached))
             retained = ended > size + least
             result.filled.append(filled.only(retained))
-            result.near_cut.append(ended[retained] < size + least + math.log(_EDGE))
+            result.near_cut.append(ended[retained] < size + least + math.log(FLUSHES.state_edge))
             result.log_evidence[at] = float(_log_sum(ended, 0))
             break
         after = steps.flush(filled, at)
@@ -297,7 +286,7 @@ def _forward(model: FlushModel, cut: float) -> Pass:
         rows, columns = _both_sums(moves, float(size), precise=cut == 0.0)
         retained, stay = rows > rows.max() + least, columns > columns.max() + least
         result.filled.append(filled.only(retained))
-        result.near_cut.append(rows[retained] < rows.max() + least + math.log(_EDGE))
+        result.near_cut.append(rows[retained] < rows.max() + least + math.log(FLUSHES.state_edge))
         total = float(_log_sum(columns, 0))
         result.log_evidence[at] = total
         states, logs = after.only(stay), columns[stay] - total
@@ -333,17 +322,17 @@ class Lanes:
 
     def reduce(self, posterior: Floats) -> None:
         """Fewer columns, within a small error in the mean square over the states."""
-        if self.fresh.shape[1] < _FRESH:
+        if self.fresh.shape[1] < FLUSHES.state_fresh:
             return
         number = self.fresh.shape[1]
         columns = np.concatenate((self.fresh, self.basis), axis=1)
         _, sizes, turned = np.linalg.svd(np.sqrt(posterior)[:, None] * columns, full_matrices=False)
-        rank = max(1, int(np.count_nonzero(sizes > _RANK)))
+        rank = max(1, int(np.count_nonzero(sizes > FLUSHES.state_rank)))
         turned = turned[:rank]
         self.basis = columns @ turned.T
         self.weights = np.concatenate((turned[:, :number], turned[:, number:] @ self.weights), 1)
         sizes_left = np.sqrt(((sizes[:rank, None] * self.weights) ** 2).sum(axis=0))
-        far = np.flatnonzero(sizes_left > _FAR)
+        far = np.flatnonzero(sizes_left > FLUSHES.state_far)
         self.weights = self.weights[:, : int(far[-1]) + 1 if len(far) else 0]
         self.fresh = np.empty((len(columns), 0))
         self.reductions += 1
@@ -358,22 +347,13 @@ class Lanes:
 
 @dataclass(slots=True, eq=False)
 class Backward:
-    """What the backward pass finds beside rows.
+    """What the backward pass finds beside rows."""
 
-    Attributes
-    ----------
-    entropy : array
-        Of explanations, round by round, in nats.
-    lost, cover : float
-        Expected numbers of messages lost, and of cover messages.
-    cut : float
-        How much of any probability was not followed.
-    """
-
-    entropy: Floats
+    entropy: Floats  # of explanations, round by round, in nats
+    # Expected numbers of messages lost, and of cover messages.
     lost: float = 0.0
     cover: float = 0.0
-    cut: float = 0.0
+    cut: float = 0.0  # how much of any probability was not followed
 
 
 def backward(model: FlushModel, passed: Pass, row: Row) -> Backward:
@@ -422,7 +402,7 @@ def backward(model: FlushModel, passed: Pass, row: Row) -> Backward:
                 result.cover += rounds.left[at] - float((left * leaving).sum())
         lanes.move(came)
         lanes.reduce(posterior)
-    result.cut += lanes.reductions * _RANK
+    result.cut += lanes.reductions * FLUSHES.state_rank
     return result
 
 

@@ -22,6 +22,7 @@ from anonymatch.mixes.solvers.flushes.flush_states import (
     Row,
     log_factorials,
 )
+from anonymatch.mixes.solvers.flushes.tuning import FLUSHES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,29 +112,15 @@ def _coins(leave: Floats, inside: Ints, left: Ints) -> Floats:
 # ---- flush mixes with cover traffic in the pool, where what leaves tells how many were inside
 
 
-_CUT = 1e-18  # numbers of cover messages inside that are less likely are not followed
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stretch:
-    """Rounds up to one at whose flush the number inside is known; or to the end of the log.
+    """Rounds up to one at whose flush the number inside is known; or to the end of the log."""
 
-    Attributes
-    ----------
-    waiting : range
-        Rounds whose flush sent on nobody: no more than ``kept`` were inside at the last of them.
-    last : int
-        The round after them.
-    start : int
-        Inside at the beginning.
-    total : int or None
-        Inside at the flush of the last round; None at the end of the log.
-    """
-
+    # Rounds whose flush sent on nobody: no more than ``kept`` were inside at the last of them.
     waiting: range
-    last: int
-    start: int
-    total: int | None
+    last: int  # the round after them
+    start: int  # inside at the beginning
+    total: int | None  # inside at the flush of the last round; None at the end of the log
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,7 +310,7 @@ def _set_lost(model: FlushModel, stretch: _Stretch, entered: _Entered, lost: Flo
 
 def _leave(cover: Floats, total: int, left: int, table: Floats) -> tuple[float, Floats]:
     """Entropy in nats of who leaves as which message out, and of cover the law of what stays."""
-    some = np.flatnonzero(cover > _CUT * cover.max())
+    some = np.flatnonzero(cover > FLUSHES.known_cut * cover.max())
     goes = np.arange(min(left, int(some[-1])) + 1)[None, :]
     inside = some[:, None]
     stays, others = inside - goes, left - goes

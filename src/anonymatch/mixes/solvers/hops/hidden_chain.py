@@ -25,6 +25,7 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import (
     Channel,
     LinkFigures,
@@ -35,8 +36,10 @@ from anonymatch.mixes.solvers.links import (
     early_weights,
     entropy_slack,
     guesses_within,
+    log_binomial,
+    nobody_inside,
     taken_as_mean,
-    two_outcomes,
+    unseen_bits,
     with_tilt,
 )
 from anonymatch.running import Execution
@@ -175,7 +178,7 @@ class HiddenLog:
             log += math.lgamma(channel.cover + 1) - channel.cover * math.log(channel.cover)
         if channel.lost:
             size = len(self.arrivals)
-            log -= _log_binomial(size, channel.lost)
+            log -= log_binomial(size, channel.lost)
             log -= channel.lost * math.log(self.loss) + (size - channel.lost) * math.log1p(
                 -self.loss
             )
@@ -209,16 +212,7 @@ def unexplained(log: HiddenLog, weights: EventWeights) -> InputError:
     inside -= np.cumsum(~spare) - 1
     wrong = np.flatnonzero((inside < 1) & ~spare)
     if len(wrong):
-        at = int(wrong[0])
-        return InputError(
-            f"departure {at + 1} of {len(log.departures)}: nobody is inside who can have sent it; "
-            "allow for cover traffic: give ",
-            Argument("cover_rate"),
-            " or ",
-            Argument("cover"),
-            ", or for messages inside when the log begins: ",
-            Argument("inside_at_start"),
-        )
+        return nobody_inside(int(wrong[0]), len(log.departures))
     return InputError(
         f"nothing explains {len(log.arrivals)} arrivals and {len(log.departures)} departures with "
         "these numbers of losses and cover; give rates (",
@@ -229,21 +223,7 @@ def unexplained(log: HiddenLog, weights: EventWeights) -> InputError:
     )
 
 
-def _log_binomial(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
 _LN2 = math.log(2.0)
-_CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
-_EXACT = 1e-6  # error of a probability beyond which figures are not called exact
-_CUT_ERROR = 1e-9  # relative evidence that may be left out
-_STEP, _LONG_STEP = 256, 16384  # events of a call of the kernel, with rows and without: below .1 s
-_ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar depends on it
-_STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
-_COLUMNS = 40  # of the basis, on average
-_MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expected one
-_MEAN_ROUNDS, _MEAN_STEP = 30, 1.3  # of a search for the mean that fits best
-_MEAN_GAIN, _FEW_REAL = 8.0, 10.0  # nats and departures from which it is worth a note
 
 
 def hidden_figures(
@@ -263,29 +243,15 @@ def hidden_figures(
 ) -> LinkFigures:
     """What a log of one exponential mix says of each message.
 
-    Parameters
-    ----------
-    arrivals, departures : arrays of times, sorted
-    mean : float
-        Seconds that a message is held on average.
-    channel : Channel
-        Rates of loss and cover, or their numbers. Numbers condition the model of rates: every set
-        of lost messages and every place of cover is alike beforehand, and the delays decide.
-        Messages inside at the beginning leave as all others do, and are nobody's in the log.
-    real : array of float, optional
-        One a departure where the attacker can tell: 1 for a message, 0 for cover, NaN for unknown.
-    receivers : array of int, optional
-        Groups of departures whose probabilities are added up.
-    pairs : bool
-        Also give the whole matrix of probabilities.
-    guessing_every : int
-        Each so many-th message has its guessing entropy; 0 for none.
-    seconds : float
-        Predicted seconds beyond which a number is taken as a mean, which is told.
-    together : int
-        Departures between two compressions; at least as many as there are: no compression.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
+    ``mean`` is in seconds, and times are sorted. Numbers of the channel condition the model of
+    rates: every set of lost messages and every place of cover is alike beforehand, and the delays
+    decide. Messages inside at the beginning leave as all others do.
+
+    ``real`` is for attackers who can tell messages (1) from cover (0), NaN if unknown.
+    ``receivers`` are groups of departures whose probabilities are added up, and ``asked`` has a
+    departure by message whose probability is wanted, -1 for none. ``guessing_every`` so many
+    messages one has its guessing entropy. Beyond ``seconds`` that are predicted, a number is taken
+    as a mean. ``together`` departures lie between two compressions of the chain.
 
     Raises
     ------
@@ -301,7 +267,9 @@ def hidden_figures(
     """
     log = HiddenLog.of(arrivals, departures, mean, channel, real)
     check_numbers(log)
-    chosen = _chosen(receivers, len(log.departures))
+    chosen = None
+    if receivers is not None and len(log.departures):
+        chosen = np.asarray(receivers, dtype=np.int64)
     run = effort or Execution()
     wanted = None if asked is None else np.asarray(asked, dtype=np.int64)
     rows = _ChainRows(together, guessing_every, pairs, chosen, wanted)
@@ -345,25 +313,17 @@ def hidden_pairs(
 
     log = HiddenLog.of(arrivals, departures, mean, channel, None)
     check_numbers(log)
-    run, weights, events = effort or Execution(), log.weights(), log.events
-    size = len(log.arrivals)
-    counted = log.counted()
-    chain = _native.hidden_chain_job(
-        events.arrival,
-        events.spread(np.full(size, weights.delivered), weights.real),
-        events.spread(np.full(size, weights.lost), weights.cover),
-        events.gap,
-        end_inside=log.end_inside,
-        counted=counted[0],
-        number=counted[1],
-        cut=_CUTS[1],
+    weights, size = log.weights(), len(log.arrivals)
+    figures, _ = run_chain(
+        log,
+        weights,
+        effort or Execution(),
+        counted=log.counted(),
+        cut=HOPS.hidden_cuts[1],
         sparse=True,
     )
-    while chain.advance(_STEP):
-        run.stop.check()
-    if chain.stuck() >= 0 or chain.log_evidence() == -math.inf:
+    if figures is None:
         raise unexplained(log, weights)
-    figures = chain.figures()
     rows = np.repeat(np.arange(size)[::-1], figures.entries[::-1])
     matrix = csr_array(
         (np.array(figures.entry_value), (rows, np.array(figures.entry_column))),
@@ -382,26 +342,21 @@ class _ChainRows(NamedTuple):
     asked: Ints | None = None
 
 
-def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
-    if receivers is None or not size:
-        return None
-    return np.asarray(receivers, dtype=np.int64)
-
-
 def run_chain(
     log: HiddenLog,
     weights: EventWeights,
     effort: Execution,
     *,
     counted: tuple[Counted, int] = NOTHING_COUNTED,
-    cut: float = _CUTS[0],
+    cut: float = HOPS.hidden_cuts[0],
     rows: _ChainRows | None = None,
+    sparse: bool = False,
     evidence_only: bool = False,
 ) -> tuple[HiddenFigures | None, float]:
     """The chain to its end, and the natural log of its evidence; None if nothing explains it."""
     events = log.events
     size = len(log.arrivals)
-    wanted = rows or _ChainRows(32, 0, False, None)
+    wanted, followed = rows or _ChainRows(32, 0, False, None), rows is not None or sparse
     chain = _native.hidden_chain_job(
         events.arrival,
         events.spread(np.full(size, weights.delivered), weights.real),
@@ -413,13 +368,18 @@ def run_chain(
         cut=cut,
         together=wanted.together,
         guessing_every=wanted.guessing_every,
-        rows=rows is not None,
+        rows=followed,
+        sparse=sparse,
         pairs=wanted.pairs,
         groups=wanted.groups,
         asked=wanted.asked,
     )
     last = len(events.arrival) * (1 if evidence_only else 2)
-    step, each = (_STEP, _ROW_SECONDS) if rows is not None else (_LONG_STEP, _EVENT_SECONDS)
+    step, each = (
+        (HOPS.hidden_step, HOPS.hidden_row_seconds)
+        if followed
+        else (HOPS.long_step, HOPS.event_seconds)
+    )
     effort.expect(last * each)
     done = 0
     while chain.advance(step) and chain.done() < last:
@@ -445,7 +405,7 @@ def _solved(
     Every explanation weighs something, so that a smaller cut only adds: what it adds, relatively,
     bounds the change of any probability.
     """
-    for cut, finer in pairwise(_CUTS):
+    for cut, finer in pairwise(HOPS.hidden_cuts):
         figures, evidence = run_chain(log, weights, effort, counted=counted, cut=cut, rows=rows)
         _, reference = run_chain(
             log, weights, effort, counted=counted, cut=finer, evidence_only=True
@@ -453,7 +413,9 @@ def _solved(
         if reference == -math.inf:
             continue  # what explains it may be less likely still
         left_out = -math.expm1(min(evidence - reference, 0.0))
-        if figures is not None and (left_out <= _CUT_ERROR or finer == _CUTS[-1]):
+        if figures is not None and (
+            left_out <= HOPS.hidden_cut_error or finer == HOPS.hidden_cuts[-1]
+        ):
             return figures, left_out
     raise unexplained(log, weights)
 
@@ -464,12 +426,12 @@ def _mean_notes(log: HiddenLog, figures: HiddenFigures, effort: Execution) -> tu
     The mean that fits better lies where the expected time inside over departures says.
     """
     real = float(figures.real.sum())
-    if log.counted() != NOTHING_COUNTED or real < _FEW_REAL or not figures.busy > 0.0:
+    if log.counted() != NOTHING_COUNTED or real < HOPS.few_real or not figures.busy > 0.0:
         return ()
     given = best = figures.log_evidence + log.constant()
     mean = log.mean
-    factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
-    for _ in range(_MEAN_ROUNDS):
+    factor = HOPS.mean_step if figures.busy > real else 1.0 / HOPS.mean_step
+    for _ in range(HOPS.mean_rounds):
         tried = HiddenLog.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
         _, evidence = run_chain(tried, tried.weights(), effort, evidence_only=True)
         evidence += tried.constant()
@@ -477,7 +439,7 @@ def _mean_notes(log: HiddenLog, figures: HiddenFigures, effort: Execution) -> tu
             break
         best, mean = evidence, tried.mean
     gain = best - given
-    if gain < _MEAN_GAIN:
+    if gain < HOPS.mean_gain:
         return ()
     note = (
         f"A mean of {log.mean:.3g} s is told, but this log fits about {mean:.2g} s better by "
@@ -523,12 +485,18 @@ def _figures(
         guess=figures.guess.astype(np.int64),
         allowed=figures.allowed.astype(np.int64),
         error=error,
-        confidence=1.0 if error <= _EXACT else 0.95,
+        confidence=1.0 if error <= HOPS.hidden_exact else 0.95,
         method="hidden chain",
         guessing=guesses_within(figures.guessing, error, figures.allowed)
         if len(figures.guessing)
         else None,
-        receivers=None if rows.groups is None else _receivers(figures),
+        receivers=None
+        if rows.groups is None
+        else ReceiverFigures(
+            shannon=figures.group_shannon,
+            probability=figures.group_probability,
+            guess=figures.group_guess.astype(np.int64),
+        ),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
         asked=None if rows.asked is None else figures.asked,
         early=early_probabilities(figures, weights) if log.channel.inside_at_start else None,
@@ -538,14 +506,6 @@ def _figures(
 def early_probabilities(figures: HiddenFigures, weights: EventWeights) -> Floats:
     """Of each departure, to have been inside when the log began."""
     return early_shares(1.0 - figures.real, weights.early, weights.cover)
-
-
-def _receivers(figures: HiddenFigures) -> ReceiverFigures:
-    return ReceiverFigures(
-        shannon=figures.group_shannon,
-        probability=figures.group_probability,
-        guess=figures.group_guess.astype(np.int64),
-    )
 
 
 def _link_bits(
@@ -561,8 +521,7 @@ def _link_bits(
         return joint
     unseen = figures.lost + figures.inside
     if channel.lost is not None or channel.cover is not None:
-        share = figures.inside / np.maximum(unseen, 1e-300)
-        apart = float((unseen * two_outcomes(share)).sum())
+        apart = unseen_bits(figures.inside, unseen)
         return Interval.between(max(joint.low - apart, 0.0), joint.high)
     departed = 1.0 - unseen
     delays = float((figures.real * log.departures).sum() - (departed * log.arrivals).sum())
@@ -594,7 +553,7 @@ def _dear(log: HiddenLog, seconds: float, effort: Execution) -> bool:
     plain, _ = run_chain(free, rates, effort)
     width = 1 if plain is None else plain.widest
     states = 2.0 * len(log.events.arrival) * width * (number + 1)
-    return states * _COLUMNS * _STATE_SECONDS > seconds
+    return states * HOPS.hidden_columns * HOPS.state_seconds > seconds
 
 
 def _rates(log: HiddenLog, tilt: float) -> tuple[EventWeights, bool]:
@@ -627,9 +586,9 @@ def _tilted(log: HiddenLog, effort: Execution, rows: _ChainRows) -> LinkFigures:
         expected = figures.lost.sum() if losses else (1.0 - figures.real).sum()
         return float(expected) - goal
 
-    if excess(-_MOST_TILT) > 0.0 or excess(_MOST_TILT) < 0.0:
+    if excess(-HOPS.most_tilt) > 0.0 or excess(HOPS.most_tilt) < 0.0:
         raise unexplained(log, log.weights())
-    tilt = float(brentq(excess, -_MOST_TILT, _MOST_TILT, xtol=1e-6, rtol=1e-9))
+    tilt = float(brentq(excess, -HOPS.most_tilt, HOPS.most_tilt, xtol=1e-6, rtol=1e-9))
     variance = (excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02
     weights, _ = _rates(log, tilt)
     figures, left_out = _solved(log, weights, effort, rows, NOTHING_COUNTED)

@@ -16,11 +16,9 @@ from anonymatch.mixes.solvers.hops.hidden_chain import (
     run_chain,
     unexplained,
 )
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import Channel
 from anonymatch.running import Execution
-
-_MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
-_SETTLED = 1e-5  # nats that a round gains, below which no more are worth it
 
 FreeRate = Literal["loss", "cover_rate", "inside_at_start"]
 """Rates that can be fitted."""
@@ -28,25 +26,16 @@ FreeRate = Literal["loss", "cover_rate", "inside_at_start"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """The rates that fit a log best, those that were not fitted as they were known.
-
-    Attributes
-    ----------
-    loss, cover_rate, inside_at_start : float
-    gain : float
-        Natural log of how much likelier those that were fitted make the log than if all of them
-        were 0; inf where nothing explains the log then.
-    log_evidence : float
-        Natural log of the density of the log with them.
-    errors : mapping
-        Standard error of each one that was fitted.
-    """
+    """The rates that fit a log best, those that were not fitted as they were known."""
 
     loss: float = 0.0
     cover_rate: float = 0.0
     inside_at_start: float = 0.0
+    # Natural log of how much likelier those that were fitted make the log than if all of them were
+    # 0; inf where nothing explains the log then.
     gain: float = 0.0
-    log_evidence: float = 0.0
+    log_evidence: float = 0.0  # natural log of the density of the log with them
+    # Standard error of each one that was fitted.
     errors: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -84,7 +73,7 @@ def fit_rates(
     log = HiddenLog.of(arrivals, departures, mean, channel, None)
     rates = {name: _first_guess(log, name) for name in free}
     evidence = -math.inf
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(HOPS.fit_most_rounds):
         tried = _at(log, rates)
         before, (figures, evidence) = evidence, run_chain(tried, tried.weights(), run)
         if figures is None:
@@ -94,7 +83,7 @@ def fit_rates(
         settled = all(abs(better[name] - rates[name]) <= 1e-4 * rates[name] for name in free)
         rates = better
         # A rate that falls towards 0 never settles; the evidence does.
-        if settled or not any(rates.values()) or evidence - before < _SETTLED:
+        if settled or not any(rates.values()) or evidence - before < HOPS.fit_settled:
             break
     without = _at(log, dict.fromkeys(free, 0.0))
     _, before = run_chain(without, without.weights(), run, evidence_only=True)

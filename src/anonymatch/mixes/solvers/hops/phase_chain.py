@@ -35,13 +35,6 @@ from anonymatch.mixes.solvers.hops.phase_figures import (
     stretch_means,
 )
 from anonymatch.mixes.solvers.hops.phase_log import (
-    BACKWARD,
-    BATCHES,
-    DRAWING,
-    FEWEST_PATHS,
-    FINER,
-    TOLERANCE,
-    WORK_SECONDS,
     PhaseLog,
     PhaseWork,
     check_explained,
@@ -56,10 +49,11 @@ from anonymatch.mixes.solvers.hops.phase_log import (
     refuse_pairs,
     unexplained,
 )
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import Channel, LinkFigures, taken_as_mean, with_tilt
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
-_STRETCH = CHUNK_SECONDS / WORK_SECONDS / 2  # work of a call of the kernel
+_STRETCH = CHUNK_SECONDS / HOPS.work_seconds / 2  # work of a call of the kernel
 
 
 def forward_pass(
@@ -82,15 +76,15 @@ def forward_pass(
     going = True
     while going:
         going = kernel.forward(_STRETCH)
-        seconds = (kernel.work - before) * WORK_SECONDS
+        seconds = (kernel.work - before) * HOPS.work_seconds
         # A mix fills up, so that events to come cost as much as the last ones, not as the first.
         gained = max(kernel.share_done - share, 1e-9)
-        ahead = max(seconds / gained, kernel.work * WORK_SECONDS / kernel.share_done)
+        ahead = max(seconds / gained, kernel.work * HOPS.work_seconds / kernel.share_done)
         ahead *= 1.0 - kernel.share_done
-        rest = 0.0 if alone else (kernel.work * WORK_SECONDS + ahead) * DRAWING
+        rest = 0.0 if alone else (kernel.work * HOPS.work_seconds + ahead) * HOPS.phase_drawing
         before, share = kernel.work, kernel.share_done
         work.effort.expect(seconds)
-        if kernel.share_done >= 0.02 or kernel.work * WORK_SECONDS > 0.1 * work.left:
+        if kernel.share_done >= 0.02 or kernel.work * HOPS.work_seconds > 0.1 * work.left:
             work.check(ahead + rest + besides, pass_memory(chain, log))
         work.done(seconds)
         whole = work.spent + ahead + rest + besides
@@ -101,7 +95,7 @@ def forward_pass(
 def backward_pass(chain: PhaseChain, work: PhaseWork, *, store: bool) -> None:
     """The way back after the filter; ``store`` what exact figures of messages need."""
     kernel = chain.kernel
-    each = BACKWARD * kernel.work * WORK_SECONDS / max(kernel.stretches, 1)
+    each = HOPS.phase_backward * kernel.work * HOPS.work_seconds / max(kernel.stretches, 1)
     work.effort.expect(each * kernel.stretches)
     going = kernel.stretches > 0
     while going:
@@ -124,12 +118,12 @@ def followed_rows(
 ) -> tuple[PhaseRows, Floats | None]:
     """Exact figures of all messages, some in each call."""
     inside, unseen = _weights(log)
-    seconds = chain.kernel.row_work() * WORK_SECONDS
+    seconds = chain.kernel.row_work() * HOPS.work_seconds
     size = len(seconds)
     steps = np.floor(np.cumsum(seconds) / CHUNK_SECONDS)
     cuts = [0, *(np.flatnonzero(np.diff(steps) > 0) + 1).tolist(), size] if size else [0]
     costs = [float(seconds[first:last].sum()) for first, last in pairwise(cuts)]
-    tolerance = max(TOLERANCE, 4.0 * chain.kernel.cut_off)
+    tolerance = max(HOPS.phase_tolerance, 4.0 * chain.kernel.cut_off)
     calls: Iterator[Callable[[], tuple[PhaseRows, Floats]]] = (
         partial(_rows, chain, first, last, tolerance, inside, unseen, pairs)
         for first, last in pairwise(cuts)
@@ -191,10 +185,14 @@ def drawn_rows(
     """Figures from so many paths."""
     inside, unseen = _weights(log)
     sampler = chain.sampler(
-        BATCHES, samples // BATCHES, seed, inside_logs=inside, unseen_logs=unseen
+        HOPS.phase_batches,
+        samples // HOPS.phase_batches,
+        seed,
+        inside_logs=inside,
+        unseen_logs=unseen,
     )
     cost = path_cost(log, samples, departures_to_come(log))
-    cost += DRAWING * chain.kernel.work * WORK_SECONDS
+    cost += HOPS.phase_drawing * chain.kernel.work * HOPS.work_seconds
     each = cost / max(chain.kernel.stretches, 1)
     work.effort.expect(each * chain.kernel.stretches)
     going = chain.kernel.stretches > 0
@@ -202,24 +200,12 @@ def drawn_rows(
         going = sampler.back()
         work.done(each)
     rows = PhaseRows(*sampler.rows())
-    shape = (-1, BATCHES)
+    shape = (-1, HOPS.phase_batches)
     return rows._replace(
         shannon_batches=rows.shannon_batches.reshape(shape),
         largest_batches=rows.largest_batches.reshape(shape),
         guessing_batches=rows.guessing_batches.reshape(shape),
     )
-
-
-_CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
-_CUT_ERROR = 1e-9  # what may be missing of any probability
-_DRAWN_CUTS = (1e-10, *_CUTS)  # the same where figures are drawn, which are known less well
-_ROUGHEST_CUT = 1e-8  # if that alone fits the budget
-_DRAWN_ERROR = 1e-4
-_OUTLINE_CUTS = 20.0  # times what is cut off at an event, that may be missing after it
-_FEWEST_STRETCHES, _LEAST_CORE = 6, 20  # of a log, and messages of each
-_SCALING_SHARE, _MOST_ROUNDS = 0.05, 100  # of what is left of a budget, and rounds of scaling
-_FULLER = 1.05  # how much dearer the whole log or another stretch may be than the first one
-_MOST_TILTS = 12
 
 
 def phase_figures(
@@ -242,32 +228,11 @@ def phase_figures(
     Exact where that is predicted to fit the budget. Else the evidence, what was lost and what is
     cover are exact, and the rest is estimated from drawn paths, with intervals.
 
-    Parameters
-    ----------
-    arrivals, departures : arrays of times, sorted
-    means : sequence of float
-        Seconds that a message spends in each exponential stage of its delay, on average; up to
-        `MOST_HOPS` of them, whose order does not matter.
-    channel : Channel
-        Rates of loss and cover, or their numbers; see
-        :func:`anonymatch.mixes.solvers.hops.hidden_chain.hidden_figures`. Messages inside at the
-        beginning are as likely in one hop as in another, as in a mix that has run for long.
-    budget : Budget
-    receivers : array of int, optional
-        Groups of departures whose probabilities are added up.
-    seed : int
-        Of what is drawn, if anything is.
-    progress : callable, optional
-        Told the work done and the work in all.
-    effort : Effort, optional
-        Work under way that this is a part of; then it is told instead.
-    strict : bool
-        Whether the seconds were asked for: where drawn paths are beyond them, an outline will do.
-    asked : array of int, optional
-        A departure by message whose probability is wanted; -1 for none.
-    edge : array of bool, optional
-        Messages near an end of the log, that means are not about. Only with it an outline has
-        figures from stretches of the log.
+    Times are sorted, and ``means`` are seconds in each hop. Channel, ``receivers`` and ``asked``
+    are those of ``hidden_figures``. Messages inside at the beginning are as likely in one hop as in
+    another, as in a mix that has run for long. If ``strict``, the seconds were asked for: where
+    drawn paths are beyond them, an outline will do. Only with ``edge``, the messages near an end of
+    the log that means are not about, an outline has figures from stretches of the log.
 
     Raises
     ------
@@ -338,10 +303,10 @@ def _solved(log: PhaseLog, work: PhaseWork, seed: int, *, pairs: bool, count: bo
             raise unexplained(log)
         return exact
     try:
-        chain = log.chain(_DRAWN_CUTS[0], count=count)
+        chain = log.chain(HOPS.drawn_cuts[0], count=count)
         possible = forward_pass(chain, log, work)
     except BudgetError as refusal:  # which names what is enough, unlike one after a second attempt
-        chain = log.chain(_ROUGHEST_CUT, count=count)
+        chain = log.chain(HOPS.roughest_cut, count=count)
         try:
             possible = forward_pass(chain, log, work)
         except BudgetError:
@@ -365,12 +330,12 @@ def _outlined(log: PhaseLog, work: PhaseWork, seed: int) -> LinkFigures:
     times = log.arrivals, log.departures
     seconds, rounds = outline_seconds(len(log.arrivals)), 0
     each = round_seconds(*times, log.rates)
-    most = int(min(max(_SCALING_SHARE * work.left / each, 1.0), _MOST_ROUNDS))
+    most = int(min(max(HOPS.scaling_share * work.left / each, 1.0), HOPS.count_most_rounds))
     stretches = _stretches(log, work, seed, seconds + most * each)
     if stretches:
         rounds, seconds = most, seconds + most * each
     evidence, told = None, None
-    chain = log.chain(_ROUGHEST_CUT, count=False)
+    chain = log.chain(HOPS.roughest_cut, count=False)
     try:
         possible = forward_pass(chain, log, work, alone=True, besides=seconds)
     except BudgetError:
@@ -378,7 +343,7 @@ def _outlined(log: PhaseLog, work: PhaseWork, seed: int) -> LinkFigures:
     if possible:
         # Only a way back tells what was cut off; several times the shares of all events is more.
         events = len(log.arrivals) + len(log.departures)
-        missing = _OUTLINE_CUTS * _ROUGHEST_CUT * events
+        missing = HOPS.outline_cuts * HOPS.roughest_cut * events
         evidence = float(chain.kernel.log_evidence), missing
         told = log_evidence(log, chain)
     work.effort.expect(seconds)
@@ -401,9 +366,9 @@ def _stretches(log: PhaseLog, work: PhaseWork, seed: int, besides: float) -> lis
     before, within, after = stretch_means(log.rates)
     inner = np.flatnonzero(~log.edge)
     first, last = int(inner[0]), int(inner[-1]) + 1
-    core = max(math.ceil(within * size / lasted), _LEAST_CORE) if lasted > 0.0 else size
+    core = max(math.ceil(within * size / lasted), HOPS.count_least_core) if lasted > 0.0 else size
     blocks = (last - first) // core
-    if blocks < _FEWEST_STRETCHES:
+    if blocks < HOPS.fewest_stretches:
         return []
     borders = np.linspace(first, last, blocks + 1).astype(np.int64)
     order = np.random.default_rng(seed).permutation(blocks)
@@ -415,7 +380,7 @@ def _stretches(log: PhaseLog, work: PhaseWork, seed: int, besides: float) -> lis
         begin, end = log.arrivals[own.start] - before, log.arrivals[own.stop - 1] + after
         whole = slice(*np.searchsorted(log.arrivals, (begin, end)).tolist())
         part = log.part(whole.start, whole.stop)
-        chain = part.chain(_ROUGHEST_CUT, count=False)
+        chain = part.chain(HOPS.roughest_cut, count=False)
         try:
             possible = forward_pass(chain, part, work, alone=True, besides=besides)
         except BudgetError:
@@ -424,9 +389,9 @@ def _stretches(log: PhaseLog, work: PhaseWork, seed: int, besides: float) -> lis
             return []
         if not solved:
             number = min(_number_of_stretches(log, part, chain, work, besides), blocks)
-        if number < _FEWEST_STRETCHES:
+        if number < HOPS.fewest_stretches:
             return []
-        rows = drawn_rows(chain, part, work, FEWEST_PATHS, seed + len(solved))
+        rows = drawn_rows(chain, part, work, HOPS.fewest_paths, seed + len(solved))
         mine = slice(own.start - whole.start, own.stop - whole.start)
         solved.append(Stretch(own, rows.shannon[mine], rows.largest[mine], rows.collision[mine]))
     return solved
@@ -439,19 +404,19 @@ def _number_of_stretches(
 
     ``part``: the first of them, whose filter is done.
     """
-    filtered = chain.kernel.work * WORK_SECONDS
-    rest = DRAWING * filtered + fewest_paths_cost(part)
-    evidence = _FULLER * filtered * len(log.arrivals) / len(part.arrivals)
+    filtered = chain.kernel.work * HOPS.work_seconds
+    rest = HOPS.phase_drawing * filtered + fewest_paths_cost(part)
+    evidence = HOPS.count_fuller * filtered * len(log.arrivals) / len(part.arrivals)
     left = work.left - besides + filtered
-    number = int((left - evidence) / (_FULLER * (filtered + rest)))
-    if number < _FEWEST_STRETCHES:
-        number = int(left / (_FULLER * (filtered + rest)))
+    number = int((left - evidence) / (HOPS.count_fuller * (filtered + rest)))
+    if number < HOPS.fewest_stretches:
+        number = int(left / (HOPS.count_fuller * (filtered + rest)))
     return number
 
 
 def _exact(log: PhaseLog, work: PhaseWork, *, pairs: bool, count: bool) -> LinkFigures | None:
     """Exact figures with as much cut off as can be told not to matter; None if that is too dear."""
-    for epsilon in _CUTS:
+    for epsilon in HOPS.count_cuts:
         chain = log.chain(epsilon, count=count)
         if not forward_pass(chain, log, work):
             continue
@@ -462,15 +427,15 @@ def _exact(log: PhaseLog, work: PhaseWork, *, pairs: bool, count: bool) -> LinkF
         backward_pass(chain, work, store=True)
         cut_off = chain.kernel.cut_off
         missing = cut_off if cut_off <= 1.0 else 1.0  # not a number where weights ran out of range
-        if missing > _CUT_ERROR and epsilon > 0.0:
+        if missing > HOPS.count_cut_error and epsilon > 0.0:
             continue
         if not pairs and not exact_fits(chain, work):
             return None
         rows, dense = followed_rows(chain, log, work, pairs=pairs)
         worst = missing + rows.error
-        if worst > _CUT_ERROR and epsilon > 0.0:
+        if worst > HOPS.count_cut_error and epsilon > 0.0:
             continue
-        if worst > _CUT_ERROR and not pairs:
+        if worst > HOPS.count_cut_error and not pairs:
             return None
         solved = chain_figures(log, chain, rows, worst, worst, samples=0)
         return replace(solved, pairs=dense) if pairs else solved
@@ -481,7 +446,7 @@ def _estimated(
     log: PhaseLog, begun: PhaseChain | None, work: PhaseWork, seed: int, *, count: bool
 ) -> LinkFigures:
     """Figures from drawn paths."""
-    for epsilon in _DRAWN_CUTS:
+    for epsilon in HOPS.drawn_cuts:
         if begun is None:
             begun = log.chain(epsilon, count=count)
             if not forward_pass(begun, log, work):
@@ -491,7 +456,7 @@ def _estimated(
         samples = number_of_paths(chain, log, work)
         rows = drawn_rows(chain, log, work, samples, seed)
         near = chain.kernel.cut_off_near
-        if not near <= _DRAWN_ERROR and epsilon > 0.0 and fits_again(chain, log, work):
+        if not near <= HOPS.drawn_error and epsilon > 0.0 and fits_again(chain, log, work):
             continue
         near, missing = (
             min(share, 1.0) if share >= 0.0 else 1.0 for share in (near, chain.kernel.cut_off)
@@ -506,9 +471,9 @@ def _finer_evidence(
 ) -> float | None:
     """The evidence by a filter that cuts off nothing to speak of, where that takes little."""
     one_number = not log.loss and not log.nobodys.any()
-    if not one_number or FINER * chain.kernel.work * WORK_SECONDS > work.left:
+    if not one_number or HOPS.phase_finer * chain.kernel.work * HOPS.work_seconds > work.left:
         return solved.log_evidence
-    finer = log.chain(_CUTS[0], count=False)
+    finer = log.chain(HOPS.count_cuts[0], count=False)
     try:
         possible = forward_pass(finer, log, work, alone=True)
     except BudgetError:  # dearer than it seemed: there is an answer already
@@ -539,7 +504,7 @@ def _tilt(log: PhaseLog, work: PhaseWork, goal: int) -> tuple[float, float]:
     """
 
     def expected(tilt: float) -> float:
-        chain = _with_tilt(log, tilt).chain(_CUTS[0], count=False)
+        chain = _with_tilt(log, tilt).chain(HOPS.count_cuts[0], count=False)
         if not forward_pass(chain, log, work):
             raise unexplained(log)
         backward_pass(chain, work, store=False)
@@ -549,7 +514,7 @@ def _tilt(log: PhaseLog, work: PhaseWork, goal: int) -> tuple[float, float]:
     tilt, step = 0.0, 0.1
     number = expected(tilt)
     variance = max(goal, 1.0)
-    for _ in range(_MOST_TILTS):
+    for _ in range(HOPS.most_tilts):
         if abs(number - goal) <= 0.01 * math.sqrt(max(variance, 1e-3)):
             break
         step = min(max((goal - number) / variance, -2.0), 2.0)

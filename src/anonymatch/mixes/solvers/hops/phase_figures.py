@@ -31,12 +31,9 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, drawn_quantile, error_of_batches
 from anonymatch.mixes.solvers.hops.phase_log import (
-    BATCHES,
-    CONFIDENCE,
-    QUANTILE,
-    TOLERANCE,
     PhaseLog,
 )
+from anonymatch.mixes.solvers.hops.tuning import HOPS
 from anonymatch.mixes.solvers.links import (
     LinkFigures,
     ReceiverFigures,
@@ -44,7 +41,7 @@ from anonymatch.mixes.solvers.links import (
     early_shares,
     entropy_slack,
     guesses_within,
-    two_outcomes,
+    unseen_bits,
 )
 
 _LN2 = math.log(2.0)
@@ -61,8 +58,8 @@ def chain_figures(
 ) -> LinkFigures:
     """Figures of messages. ``near`` of each may be missing, and ``missing`` of the evidence."""
     lost, departing = chain.kernel.lost(), chain.kernel.real()
-    error = near + TOLERANCE + 1e-13
-    factor = QUANTILE if samples else 0.0
+    error = near + HOPS.phase_tolerance + 1e-13
+    factor = HOPS.phase_quantile if samples else 0.0
     departed, inside = rows.departed, rows.inside
     joint, link = _entropies(log, chain, rows, lost, departing, error, missing)
     most = np.log2(np.maximum(rows.allowed, 1))
@@ -100,12 +97,18 @@ def chain_figures(
         guess=rows.guess.astype(np.int64),
         allowed=rows.allowed.astype(np.int64),
         error=max(error, estimated),
-        confidence=CONFIDENCE if samples else 1.0,
+        confidence=HOPS.phase_confidence if samples else 1.0,
         method="counts by hop, drawn" if samples else "counts by hop",
         guessing=_guesses(rows, error)
         if samples
         else guesses_within(rows.guessing, error, rows.allowed),
-        receivers=None if log.receivers is None else _receivers(rows),
+        receivers=None
+        if log.receivers is None
+        else ReceiverFigures(
+            shannon=rows.group_shannon,
+            probability=rows.group_largest,
+            guess=rows.group_guess.astype(np.int64),
+        ),
         asked=None if log.asked is None else rows.asked,
         early=None if log.early is None else early_shares(1 - departing, log.early, log.nobodys),
         notes=notes if samples else (),
@@ -119,18 +122,10 @@ def log_evidence(log: PhaseLog, chain: PhaseChain) -> float:
 
 def _guesses(rows: PhaseRows, error: float) -> Range:
     """Guesses from drawn paths: their own order is a little too good, that of others too bad."""
-    spread = rows.guessing_batches.std(axis=1, ddof=1) / math.sqrt(BATCHES)
-    slack = QUANTILE * spread + error * rows.allowed.astype(np.float64)
+    spread = rows.guessing_batches.std(axis=1, ddof=1) / math.sqrt(HOPS.phase_batches)
+    slack = HOPS.phase_quantile * spread + error * rows.allowed.astype(np.float64)
     low = np.maximum(rows.guessing - slack, 1.0)
     return Range(rows.guessing, low, rows.guessing_apart + slack)
-
-
-def _receivers(rows: PhaseRows) -> ReceiverFigures:
-    return ReceiverFigures(
-        shannon=rows.group_shannon,
-        probability=rows.group_largest,
-        guess=rows.group_guess.astype(np.int64),
-    )
 
 
 def _entropies(
@@ -163,7 +158,7 @@ def _entropies(
         return whole_joint, whole_joint
     if log.channel.lost:
         unseen = lost + rows.inside
-        apart = float((unseen * two_outcomes(lost / np.maximum(unseen, 1e-300))).sum())
+        apart = unseen_bits(lost, unseen)
         return whole_joint, Interval.between(max(whole_joint.low - apart, 0.0), most)
     return whole_joint, _mean(link, size, slack).clipped(0.0, most)
 
@@ -172,7 +167,7 @@ def _mean(values: Floats, size: float, slack: float) -> Interval:
     """The mean of batches with its interval; of one batch, what rounding leaves open."""
     value = float(values.mean())
     if len(values) > 1:
-        slack += QUANTILE * float(values.std(ddof=1)) / math.sqrt(len(values))
+        slack += HOPS.phase_quantile * float(values.std(ddof=1)) / math.sqrt(len(values))
     return Interval.rounded(value, value - slack, value + slack, size=size).clipped(0.0, math.inf)
 
 
@@ -181,35 +176,13 @@ def _mean(values: Floats, size: float, slack: float) -> Interval:
 
 Waves = npt.NDArray[np.complex128]
 
-_NORMAL = 1.96
-_GRID = 4000  # delays by which means of the law are taken
-_GONE = math.log(1e-13)  # log of what is left out there,
-_TAIL = math.log(1e-4)  # and of candidates of a message
-_PAIRS = 2e6  # of a message and a candidate that are looked at
-_PAIR_SECONDS, _MESSAGE_SECONDS = 4e-8, 1e-6
-_ROUND_SECONDS, _STEP_SECONDS = 6e-8, 1.2e-7  # of scaling, by message and by step of time
-_STEPS, _MOST_STEPS = 50.0, 4  # of time in a mean delay, and for each message at most
-_SHORT = 1e-7  # of the likeliest departure's weight, or the least that scaling divides by
-_CONFIDENCE = 0.95
-# A stretch, in mean delays: before it and of its own; after it until so much of a delay is left.
-_BEFORE, _WITHIN, _AFTER = 2.0, 1.0, math.log(1e-3)
-_MARGINS = 1e-3  # bits by which a mean may be off because stretches begin and end; measured
-_EACH = 0.999  # confidence of the interval of one message
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """Figures of the messages in a stretch of a log.
+    """Figures of the messages in a stretch of a log."""
 
-    Attributes
-    ----------
-    which : slice
-        Of all messages.
-    shannon, largest, collision : array
-        Entropy, largest probability and sum of squared probabilities of each.
-    """
-
-    which: slice
+    which: slice  # of all messages
+    # Entropy, largest probability and sum of squared probabilities of each.
     shannon: Floats
     largest: Floats
     collision: Floats
@@ -218,18 +191,22 @@ class Stretch:
 def stretch_means(rates: Floats) -> tuple[float, float, float]:
     """Time before a stretch, of it and after it, in the unit of the log."""
     mean = float((1.0 / rates).sum())
-    return _BEFORE * mean, _WITHIN * mean, _Law(rates).reach(_AFTER)
+    return (
+        HOPS.outline_before * mean,
+        HOPS.outline_within * mean,
+        _Law(rates).reach(HOPS.outline_after),
+    )
 
 
 def outline_seconds(messages: int) -> float:
     """Predicted seconds of an outline, without the evidence."""
-    return _PAIR_SECONDS * _PAIRS + _MESSAGE_SECONDS * messages
+    return HOPS.pair_seconds * HOPS.outline_pairs + HOPS.message_seconds * messages
 
 
 def round_seconds(arrivals: Floats, departures: Floats, rates: Floats) -> float:
     """Predicted seconds of one round of scaling."""
     _, steps = _grid(arrivals, departures, rates)
-    return _ROUND_SECONDS * len(arrivals) + _STEP_SECONDS * steps
+    return HOPS.round_seconds * len(arrivals) + HOPS.step_seconds * steps
 
 
 def outline(
@@ -245,21 +222,10 @@ def outline(
 ) -> LinkFigures:
     """Figures of a log of which all that came in left, and nothing else did.
 
-    Parameters
-    ----------
-    arrivals, departures, rates
-        As for the chain: in means of the slowest hop.
-    evidence : tuple of float or None
-        Natural log of the density of the log in this unit, and what may be missing of it; None if
-        it was too dear.
-    log_evidence : float or None
-        The same as users are told it.
-    stretches : sequence of Stretch
-        By which figures of all messages are corrected, but for those near an end of the log.
-    rounds : int
-        Of scaling; the more, the smaller the corrections.
-    edge : array of bool or None
-        Messages near an end of the log, that means are not about.
+    Times are in means of the slowest hop. ``evidence`` is the natural log of the density of the log
+    in this unit and what may be missing of it, None if it was too expensive; ``log_evidence`` is
+    the same in seconds. ``stretches`` correct the figures of all messages but those near an
+    ``edge``. The more ``rounds`` of scaling, the smaller these corrections.
     """
     size = len(arrivals)
     law = _Law(rates)
@@ -304,7 +270,7 @@ def outline(
         guess=_likeliest(arrivals, departures, law),
         allowed=later.astype(np.int64),
         error=1.0,
-        confidence=1.0 if sure else _CONFIDENCE,
+        confidence=1.0 if sure else HOPS.outline_confidence,
         method=_method(evidence, stretches),
         mean_shannon=mean_shannon,
         mean_min_entropy=mean_min_entropy,
@@ -360,9 +326,12 @@ def _corrected(
     means = np.array([part.mean() for part in off])
     number, more = len(means), float(means.mean())
     variance = float(np.mean([((part - more) ** 2).mean() for part in off])) * number / (number - 1)
-    reach = drawn_quantile(number, _EACH) * math.sqrt(variance * (1.0 + 1.0 / number)) + _MARGINS
+    reach = (
+        drawn_quantile(number, HOPS.outline_each) * math.sqrt(variance * (1.0 + 1.0 / number))
+        + HOPS.outline_margins
+    )
     value, low, high = (np.clip(figures + more + by, 0.0, most) for by in (0.0, -reach, reach))
-    half = error_of_batches(means) + _MARGINS
+    half = error_of_batches(means) + HOPS.outline_margins
     mean = float(figures[inner].mean()) + more
     return (
         Range(value, np.where(inner, low, 0.0), np.where(inner, high, most)),
@@ -373,7 +342,9 @@ def _corrected(
 def _grid(arrivals: Floats, departures: Floats, rates: Floats) -> tuple[float, int]:
     """Length of a step of time, and their number."""
     lasted = float(departures[-1] - arrivals[0])
-    steps = min(_STEPS * lasted / float((1.0 / rates).sum()), _MOST_STEPS * len(arrivals))
+    steps = min(
+        HOPS.outline_steps * lasted / float((1.0 / rates).sum()), HOPS.most_steps * len(arrivals)
+    )
     return lasted / max(steps, 1.0), math.ceil(steps) + 2
 
 
@@ -385,7 +356,7 @@ def _log_scales(arrivals: Floats, departures: Floats, rates: Floats, rounds: int
     if not rounds:
         return np.zeros(len(departures))
     step, steps = _grid(arrivals, departures, rates)
-    reach = _Law(rates).reach(math.log(_SHORT))
+    reach = _Law(rates).reach(math.log(HOPS.outline_short))
     delays: Floats = step * np.arange(max(math.ceil(reach / step), 1), dtype=np.float64)
     delays[0] = step / 4.0  # whose density is not that of 0, which may be 0
     density = np.exp(stage_log_density(rates, delays))
@@ -409,7 +380,7 @@ def _log_scales(arrivals: Floats, departures: Floats, rates: Floats, rounds: int
         spread += np.bincount(at + 1, weights * share, steps)
         sums = np.fft.irfft(np.fft.rfft(spread, size) * wave, size)
         found = sums[to] * (1.0 - way) + sums[to + 1] * way
-        return np.asarray(1.0 / np.maximum(found, _SHORT * found.max()))
+        return np.asarray(1.0 / np.maximum(found, HOPS.outline_short * found.max()))
 
     rows, columns = np.ones(len(arrivals)), np.ones(len(departures))
     for _ in range(rounds):
@@ -423,9 +394,9 @@ class _Law:
 
     def __init__(self, rates: Floats) -> None:
         self._rates = rates
-        end = self.reach(_GONE)
+        end = self.reach(HOPS.outline_gone)
         # Quadratic steps: densities of few hops change most near 0.
-        edges = end * np.linspace(0.0, 1.0, _GRID + 1) ** 2
+        edges = end * np.linspace(0.0, 1.0, HOPS.outline_grid + 1) ** 2
         self.delays = (edges[1:] + edges[:-1]) / 2
         shares = -np.diff(np.exp(stage_survival(rates, edges)))
         self.logs = stage_log_density(rates, self.delays)
@@ -452,7 +423,7 @@ def _joint(
         return Interval.between(0.0, most)
     log, missing = evidence
     value = (log - size * law.mean) / _LN2
-    slack = (_NORMAL * math.sqrt(size * law.variance) + missing) / _LN2
+    slack = (HOPS.outline_normal * math.sqrt(size * law.variance) + missing) / _LN2
     return Interval.rounded(
         value, value - slack, value + slack, size=abs(log) + size * abs(law.mean)
     ).clipped(0.0, most)
@@ -464,10 +435,10 @@ def _by_density(
     """Entropy, sum of squares and largest of the shares by density; between some messages, as by
     those before and after them.
     """
-    reach = law.reach(_TAIL)
+    reach = law.reach(HOPS.outline_tail)
     first = np.searchsorted(departures, arrivals, side="left")
     widths = np.searchsorted(departures, arrivals + reach, side="right") - first
-    step = max(1, math.ceil(float(widths.sum()) / _PAIRS))
+    step = max(1, math.ceil(float(widths.sum()) / HOPS.outline_pairs))
     chosen = np.arange(0, len(arrivals), step)
     chosen = chosen[widths[chosen] > 0]
     if not len(chosen):

@@ -14,16 +14,22 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.mixes.solvers.links import Channel, check_start, early_weights
+from anonymatch.mixes.laws import HopLaw
+from anonymatch.mixes.solvers.hops.tuning import HOPS
+from anonymatch.mixes.solvers.links import (
+    Channel,
+    LinkProblem,
+    check_start,
+    early_weights,
+    log_binomial,
+    nobody_inside,
+)
 from anonymatch.running import Budget, Execution
 
 MOST_HOPS = PHASE_CHAIN_LARGEST
 """Hops up to which counts by hop are available."""
 FASTEST_HOP = 100.0
 """How much faster a hop may be than the slowest."""
-TOLERANCE = 1e-12  # of a message, that is not followed any more
-# Student's t with 9 degrees of freedom: 99 % of means, and 97 % of what the jackknife gives.
-BATCHES, QUANTILE, CONFIDENCE = 10, 3.25, 0.95
 _COUNTED = {"cover": 1, "lost": 2}
 
 
@@ -180,7 +186,7 @@ class PhaseLog:
         log, n = 0.0, len(self.arrivals)
         lost, cover = self.channel.lost, self.channel.cover
         if lost:
-            log += math.lgamma(n + 1) - math.lgamma(lost + 1) - math.lgamma(n - lost + 1)
+            log += log_binomial(n, lost)
             log += lost * math.log(self.loss) + (n - lost) * math.log1p(-self.loss)
         if cover:
             expected = self.cover * self.end
@@ -294,7 +300,7 @@ def check_explained(log: PhaseLog) -> None:
         )
         wrong = np.flatnonzero(before < np.arange(1, len(log.departures) + 1))
         if len(wrong):
-            raise _nobody(log, int(wrong[0]))
+            raise nobody_inside(int(wrong[0]), len(log.departures))
     inside = log.total_end
     known = log.numbers_known
     if inside < 0 and known:
@@ -320,18 +326,6 @@ def check_explained(log: PhaseLog) -> None:
         )
 
 
-def _nobody(log: PhaseLog, at: int) -> InputError:
-    return InputError(
-        f"departure {at + 1} of {len(log.departures)}: nobody is inside who can have sent it; "
-        "allow for cover traffic: give ",
-        Argument("cover_rate"),
-        " or ",
-        Argument("cover"),
-        ", or for messages inside when the log begins: ",
-        Argument("inside_at_start"),
-    )
-
-
 def unexplained(log: PhaseLog) -> InputError:
     """What to say of a log that no counts by hop explain."""
     return InputError(
@@ -347,17 +341,30 @@ def unexplained(log: PhaseLog) -> InputError:
 # ---- what counts by hop cost: seconds and bytes of passes over a log, of paths, of exact figures
 
 
-WORK_SECONDS = 0.27e-9  # a pass over a cell, measured
-BACKWARD = 2.5  # passes over the log backwards, in forward ones
-DRAWING = 3.0  # the same of drawing, beside the paths themselves
-FINER = 1.5  # work where nothing to speak of is cut off, in that of drawn figures
-_PATH_SECONDS = 0.7e-9  # an event, a path and a departure to come
-_ROW_SECONDS = 9e-8  # a message and a departure to come, for all batches
-_FAR = 36.0  # means of the slowest hop after which a message has left
-_SAMPLES = (400, 200, 100, 40, 20)
-FEWEST_PATHS = _SAMPLES[-1]
-_ENOUGH_SAMPLES = 200
-_MORE_SAMPLES = 10.0  # seconds that may go into more samples than that
+def phase_seconds(problem: LinkProblem) -> float:
+    """Predicted seconds of exact figures by counts by hop, from the mean number in each hop.
+
+    States are the counts that are likely: about ten standard deviations in each hop. One count is
+    known where all that came in left, and nothing else did.
+    """
+    law, channel = problem.law, problem.channel
+    assert isinstance(law, HopLaw)
+    size, lasted = len(problem.arrivals), max(channel.end - channel.begin, 1e-300)
+    widths = [
+        HOPS.phase_width * math.sqrt(min(size * mean / lasted, size) + 1.0) for mean in law.means
+    ]
+    hidden = channel.loss or channel.lost or channel.cover_rate or channel.cover
+    states = math.prod(widths if hidden or channel.inside_at_start else widths[:-1])
+    events = size + len(problem.departures)
+    to_come = min(HOPS.phase_far * size * max(law.means) / lasted, float(size))
+    return (
+        HOPS.phase_finer
+        * HOPS.work_seconds
+        * HOPS.phase_cell
+        * states
+        * events
+        * (HOPS.phase_backward + 0.375 * to_come)
+    )
 
 
 class PhaseWork:
@@ -385,7 +392,7 @@ class PhaseWork:
 
 def fits_again(chain: PhaseChain, log: PhaseLog, work: PhaseWork) -> bool:
     """Whether all can be done once more, with less cut off."""
-    again = (1.0 + DRAWING) * FINER * chain.kernel.work * WORK_SECONDS
+    again = (1.0 + HOPS.phase_drawing) * HOPS.phase_finer * chain.kernel.work * HOPS.work_seconds
     return again + fewest_paths_cost(log) <= work.left
 
 
@@ -400,7 +407,9 @@ def pass_memory(chain: PhaseChain, log: PhaseLog) -> float:
 
 def departures_to_come(log: PhaseLog) -> Floats:
     """Departures that a message may be, more or less."""
-    first, last = (np.searchsorted(log.departures, log.arrivals + after) for after in (0.0, _FAR))
+    first, last = (
+        np.searchsorted(log.departures, log.arrivals + after) for after in (0.0, HOPS.phase_far)
+    )
     return (last - first).astype(np.float64)
 
 
@@ -415,10 +424,10 @@ def _exact_cost(chain: PhaseChain, log: PhaseLog) -> tuple[float, float]:
     events = len(log.arrivals) + len(log.departures)
     each = kernel.work / max(events, 1)
     # Less is cut off than here; many messages are not followed to their last departure.
-    seconds = FINER * (
-        1.5 / 4.0 * each * float(departures_to_come(log).sum()) + BACKWARD * kernel.work
+    seconds = HOPS.phase_finer * (
+        1.5 / 4.0 * each * float(departures_to_come(log).sum()) + HOPS.phase_backward * kernel.work
     )
-    return seconds * WORK_SECONDS, 8.0 * kernel.cells + pass_memory(chain, log)
+    return seconds * HOPS.work_seconds, 8.0 * kernel.cells + pass_memory(chain, log)
 
 
 def refuse_pairs(chain: PhaseChain, log: PhaseLog, work: PhaseWork) -> None:
@@ -430,22 +439,22 @@ def path_cost(log: PhaseLog, samples: int, width: Floats) -> float:
     """Seconds of so many paths, beside the way back itself."""
     events = len(log.arrivals) + len(log.departures)
     mean = float(width.mean()) if len(width) else 0.0
-    cost = events * samples * _PATH_SECONDS + len(log.arrivals) * _ROW_SECONDS
+    cost = events * samples * HOPS.path_seconds + len(log.arrivals) * HOPS.phase_row_seconds
     return cost * (mean + 4.0)
 
 
 def fewest_paths_cost(log: PhaseLog) -> float:
     """Seconds of the fewest paths that are ever drawn."""
-    return path_cost(log, FEWEST_PATHS, departures_to_come(log))
+    return path_cost(log, HOPS.fewest_paths, departures_to_come(log))
 
 
 def number_of_paths(chain: PhaseChain, log: PhaseLog, work: PhaseWork) -> int:
     """As many drawn paths as the budget pays for, but some at least."""
     width = departures_to_come(log)
-    left = work.left - DRAWING * chain.kernel.work * WORK_SECONDS
-    for samples in _SAMPLES:
+    left = work.left - HOPS.phase_drawing * chain.kernel.work * HOPS.work_seconds
+    for samples in HOPS.phase_samples:
         room = 32.0 * samples * log.hops * (float(width.max(initial=0.0)) + 64.0)
-        most = left if samples <= _ENOUGH_SAMPLES else min(left, _MORE_SAMPLES)
+        most = left if samples <= HOPS.enough_samples else min(left, HOPS.more_samples)
         fits = room + pass_memory(chain, log) <= work.budget.memory
         if fits and path_cost(log, samples, width) <= most:
             break
@@ -454,4 +463,4 @@ def number_of_paths(chain: PhaseChain, log: PhaseLog, work: PhaseWork) -> int:
 
 def exact_fits(chain: PhaseChain, work: PhaseWork) -> bool:
     """Whether all messages can be followed, one by one, with what is left."""
-    return float(chain.kernel.row_work().sum()) * WORK_SECONDS <= work.left
+    return float(chain.kernel.row_work().sum()) * HOPS.work_seconds <= work.left

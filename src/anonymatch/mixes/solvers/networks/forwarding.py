@@ -20,6 +20,7 @@ from anonymatch import _native
 from anonymatch._native import NetworkEvents, NetworkTargets
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.mixes.solvers.links import two_outcomes
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 from anonymatch.running import CHUNK_SECONDS, Cancelled, Execution, Shared, byte_of_work
 
 Inside = npt.NDArray[np.int32]
@@ -28,32 +29,17 @@ LANES = _native.NETWORK_LANES
 FORWARD_SECONDS = 0.4e-9
 """Of a lane and event, measured; an exit costs some times as much."""
 
-_EXIT = 6  # events that an exit costs as much as
-_LOOKED_AT = 4  # groups whose length tells that of the others
-_RANKED = 256  # messages whose guesses are counted: each takes a sort
-_SURE = 1e-9  # probability still inside below which everything has come out
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinkedNetwork:
-    """Link events in an order that explains them, as the kernel takes them.
+    """Link events in an order that explains them, as the kernel takes them."""
 
-    Attributes
-    ----------
-    events : NetworkEvents
-        From, to, and for packets that are carried the event before.
-    inside : array of int
-        Packets inside the mix that each event leaves, just before.
-    sent, out : array of int
-        Events at which packets leave their senders, and at which they come out.
-    layer : array of int
-        Of each mix, from 0: no packet goes from a mix to one of the same layer, or of one before.
-    """
-
-    events: NetworkEvents
-    inside: Inside
+    events: NetworkEvents  # from, to, and for packets that are carried the event before
+    inside: Inside  # packets inside the mix that each event leaves, just before
+    # Events at which packets leave their senders, and at which they come out.
     sent: Ints
     out: Ints
+    # Of each mix, from 0: no packet goes from a mix to one of the same layer, or of one before.
     layer: Ints
 
     def first_met(self) -> tuple[Ints, Ints]:
@@ -116,44 +102,23 @@ def network_sample(met: Ints, *, size: int, worst: int, seed: int) -> NetworkSam
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkMarginals:
-    """What is known of each message that was looked at.
+    """What is known of each message that was looked at."""
 
-    Attributes
-    ----------
-    shannon : array
-        Entropy in bits of where it came out, given that it did.
-    shannon_all : array
-        The same, where to be still inside is one more outcome.
-    collision, largest : array
-        Sum of squares, given that it came out, and probability of the best guess, which is not
-        divided by that of having come out.
-    guess : array of int
-        The likeliest of `out`, the first of equals; -1 if nothing that came out can be it.
-    left : array
-        Probability that it came out.
-    asked : array
-        Probability of the exit that was asked for.
-    guesses : array
-        Guesses until the right one is named, likeliest first; NaN where they were not counted.
-    candidates : array of int
-        Exits with a probability above 1e-12.
-    error : float
-        The most by which probabilities of a message fail to add up to one.
-    lost : array or None
-        Probability that it was lost; None if no message is.
-    """
-
-    shannon: Floats
-    shannon_all: Floats
+    shannon: Floats  # entropy in bits of where it came out, given that it did
+    shannon_all: Floats  # the same, where to be still inside is one more outcome
+    # Sum of squares, given that it came out, and probability of the best guess, which is not
+    # divided by that of having come out.
     collision: Floats
     largest: Floats
+    # The likeliest of `out`, the first of equals; -1 if nothing that came out can be it.
     guess: Ints
-    left: Floats
-    asked: Floats
+    left: Floats  # probability that it came out
+    asked: Floats  # probability of the exit that was asked for
+    # Guesses until the right one is named, likeliest first; NaN where they were not counted.
     guesses: Floats
-    candidates: Ints
-    error: float
-    lost: Floats | None = None
+    candidates: Ints  # exits with a probability above 1e-12
+    error: float  # the most by which probabilities of a message fail to add up to one
+    lost: Floats | None = None  # probability that it was lost; None if no message is
 
 
 class _Forward(NamedTuple):
@@ -171,9 +136,9 @@ class ForwardPlan:
         self.network = network
         self._shared = Shared(_log, *events, inside, value=_Forward(events, inside))
         exits = np.cumsum(events.to == _native.OUTSIDE)
-        self._weight = 1.0 + (_EXIT - 1) * float(exits[-1] if len(exits) else 0) / max(
-            len(exits), 1
-        )
+        self._weight = 1.0 + (NETWORKS.forward_exit - 1) * float(
+            exits[-1] if len(exits) else 0
+        ) / max(len(exits), 1)
         self._reach: float | None = None
 
     def seconds(self, chosen: Ints) -> float:
@@ -245,7 +210,7 @@ class ForwardPlan:
     def _look(self) -> float:
         """Events that a message takes from its entry until all of it has come out, about."""
         sent, forward = self.network.sent, self._shared.get()
-        places = np.linspace(0.1, 0.8, _LOOKED_AT) * (len(sent) - 1)
+        places = np.linspace(0.1, 0.8, NETWORKS.looked_at) * (len(sent) - 1)
         lengths = []
         for place in np.unique(places.astype(np.int64)).tolist():
             target = sent[place : place + 1]
@@ -285,7 +250,9 @@ def forward_marginals(
     network = plan.network
     number = len(chosen)
     ranked = np.zeros(number, dtype=np.bool_)
-    some = np.random.default_rng(seed).choice(number, min(number, _RANKED), replace=False)
+    some = np.random.default_rng(seed).choice(
+        number, min(number, NETWORKS.forward_ranked), replace=False
+    )
     ranked[some] = True
     events = None
     if asked is not None:
@@ -321,7 +288,7 @@ def marginals_of(
     error: float,
 ) -> NetworkMarginals:
     """Figures given that a message came out, from sums over its exits."""
-    left = np.where(left > 1.0 - _SURE, 1.0, left)
+    left = np.where(left > 1.0 - NETWORKS.forward_sure, 1.0, left)
     some = left > 0.0
     share = np.where(some, left, 1.0)
     return NetworkMarginals(

@@ -26,18 +26,11 @@ from anonymatch._native import ClassFigures
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.mixes.solvers.links import early_weights
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 from anonymatch.running import Cancelled, Execution, byte_of_work
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-_SWEEPS = 3  # over all mixes, forwards and backwards; more change probabilities by less than 0.03
-_STEP = 4096  # events between two looks at whether to stop
-_SECONDS = 3e-6  # of an event of a mix with the rows of its matrix, measured
-_ENTRY_SECONDS, _ENTRY_BYTES = 1e-8, 24  # of an entry of a matrix
-_REACH = 32.0  # mean delays after which hardly a packet is still inside
-# Of a state of two numbers at an event: of a pass, of a row, and in memory.
-_STATE_SECONDS, _ROW_SECONDS, _STATE_BYTES = 2e-8, 2e-9, 16
 
 
 class LinkLoops(NamedTuple):
@@ -59,41 +52,21 @@ class LinkLoops(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MixRates:
-    """Delays, losses, cover traffic and the start of every mix, as arrays with one entry per mix.
+    """Delays, losses, cover traffic and the start of mixes, as arrays with one entry per mix."""
 
-    Attributes
-    ----------
-    mean : array
-        Mean delay in seconds.
-    loss : array
-        Probability that a packet that enters the mix is lost.
-    cover_rate : array
-        Dummy packets per second that the mix makes.
-    inside : array
-        Mean number of packets inside when the log begins.
-    begin, end : float
-        First and last second of the observation.
-    drained : bool
-        Whether all mixes are empty at the end.
-    loop_rate : array or None
-        Loops per second that the mix sends; None if mixes send none.
-    absorbed : array or None
-        Share of its own loops among all packets that enter a mix, if loops return through the
-        outside.
-    loops : LinkLoops or None
-        Loops that return over links between mixes.
-    """
-
-    mean: Floats
-    loss: Floats
-    cover_rate: Floats
-    inside: Floats
+    mean: Floats  # mean delay in seconds
+    loss: Floats  # probability that a packet that enters the mix is lost
+    cover_rate: Floats  # dummy packets per second that the mix makes
+    inside: Floats  # mean number of packets inside when the log begins
+    # First and last second of the observation.
     begin: float
     end: float
-    drained: bool = False
-    loop_rate: Floats | None = None
+    drained: bool = False  # whether all mixes are empty at the end
+    loop_rate: Floats | None = None  # loops per second that the mix sends; None if mixes send none
+    # Share of its own loops among all packets that enter a mix, if loops return through the
+    # outside.
     absorbed: Floats | None = None
-    loops: LinkLoops | None = None
+    loops: LinkLoops | None = None  # loops that return over links between mixes
 
 
 class NetworkSteps(NamedTuple):
@@ -133,16 +106,33 @@ def steps_cost(links: LinkedNetwork, rates: MixRates) -> tuple[float, float]:
     came = np.bincount(links.events.to[links.events.to >= 0], minlength=number).astype(float)
     left = np.bincount(links.events.from_[links.events.from_ >= 0], minlength=number).astype(float)
     inside = came * rates.mean / max(rates.end - rates.begin, 1e-300) + 1.0
-    entries = came * np.minimum(left, _REACH * inside)
-    seconds = _SECONDS * (came + left) + _ENTRY_SECONDS * entries
-    memory = _ENTRY_BYTES * entries
+    entries = came * np.minimum(left, NETWORKS.chain_reach * inside)
+    seconds = NETWORKS.chain_seconds * (came + left) + NETWORKS.entry_seconds * entries
+    memory = NETWORKS.entry_bytes * entries
     if rates.loops is not None:
         loops = inside * np.maximum(rates.loops.start, 1.0 - rates.loops.share)
         states = (6.0 * np.sqrt(inside) + 6.0) * (6.0 * np.sqrt(loops) + 6.0)
-        passes = (2 * _SWEEPS + 1) * (came + left) * states
-        seconds = _STATE_SECONDS * passes + _ROW_SECONDS * 2.0 * entries * states
-        memory = memory + _STATE_BYTES * (came + left) * states
+        passes = (2 * NETWORKS.chain_sweeps + 1) * (came + left) * states
+        seconds = NETWORKS.state_seconds * passes + NETWORKS.row_seconds * 2.0 * entries * states
+        memory = memory + NETWORKS.state_bytes * (came + left) * states
     return float(seconds.sum()), float(memory.sum())
+
+
+class _Entries:
+    """Entries of the matrix of steps; a packet that is carried has one step."""
+
+    def __init__(self, links: LinkedNetwork) -> None:
+        carried = np.flatnonzero(links.events.before >= 0)
+        self._parts = [(links.events.before[carried], carried, np.ones(len(carried)))]
+
+    def add(self, rows: Ints, columns: Ints, values: Floats) -> None:
+        self._parts.append((rows, columns, values))
+
+    def matrix(self, size: int) -> csr_array:
+        from scipy.sparse import csr_array
+
+        rows, columns, values = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        return csr_array((values, (rows, columns)), shape=(size, size))
 
 
 class _Weights(NamedTuple):
@@ -208,17 +198,14 @@ def network_steps(
     links: LinkedNetwork, times: Floats, rates: MixRates, *, effort: Execution | None = None
 ) -> NetworkSteps | int:
     """Return the steps of all packets, or the number of a mix whose packets nothing explains."""
-    from scipy.sparse import csr_array
-
     run = effort or Execution()
     if rates.loops is not None:
         return _steps_with_loops(links, times, rates, rates.loops, run)
     number = len(times)
-    carried = np.flatnonzero(links.events.before >= 0)
-    rows, columns, values = [links.events.before[carried]], [carried], [np.ones(len(carried))]
+    entries = _Entries(links)
     lost, inside = np.zeros(number), np.zeros(number)
     bits, evidence, error = 0.0, 0.0, 0.0
-    run.expect(2 * number * _SECONDS)
+    run.expect(2 * number * NETWORKS.chain_seconds)
     for one in range(links.events.mixes):
         mix = mix_events(links, times, one)
         if not len(mix.events):
@@ -232,31 +219,27 @@ def network_steps(
             end_inside=0 if rates.drained else -1,
             sparse=True,
         )
-        while chain.advance(_STEP):
+        while chain.advance(NETWORKS.chain_step):
             run.stop.check()
-        run.advance(len(mix.events) * _SECONDS)
+        run.advance(len(mix.events) * NETWORKS.chain_seconds)
         if chain.stuck() >= 0 or chain.log_evidence() == -math.inf:
             return one
         figures = chain.figures()
         arrivals, departures = mix.events[mix.arrival], mix.events[~mix.arrival]
-        rows.append(np.repeat(arrivals[::-1], figures.entries[::-1]))
-        columns.append(departures[figures.entry_column])
-        values.append(np.array(figures.entry_value))
+        values = np.array(figures.entry_value)
         lost[arrivals], inside[arrivals] = figures.lost, figures.inside
         if rates.absorbed is not None:  # a message is never absorbed
             drop = float(rates.loss[one])
             real = drop / max(drop + (1.0 - drop) * float(rates.absorbed[one]), 1e-300)
             kept = 1.0 - (1.0 - real) * lost[arrivals]
-            values[-1] /= np.repeat(kept[::-1], figures.entries[::-1])
+            values /= np.repeat(kept[::-1], figures.entries[::-1])
             lost[arrivals], inside[arrivals] = real * lost[arrivals] / kept, figures.inside / kept
+        senders = np.repeat(arrivals[::-1], figures.entries[::-1])
+        entries.add(senders, departures[figures.entry_column], values)
         bits += figures.joint_bits
         evidence += chain.log_evidence() + weights.constant
         error = max(error, figures.miss)
-    steps = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-        shape=(number, number),
-    )
-    return NetworkSteps(steps, lost, inside, bits, evidence, error)
+    return NetworkSteps(entries.matrix(number), lost, inside, bits, evidence, error)
 
 
 class _ClassMix:
@@ -326,8 +309,6 @@ def _steps_with_loops(
     links: LinkedNetwork, times: Floats, rates: MixRates, loops: LinkLoops, run: Execution
 ) -> NetworkSteps | int:
     """Return the steps of users' packets by belief propagation between the mixes."""
-    from scipy.sparse import csr_array
-
     events, number = links.events, len(times)
     packet = np.arange(number)  # the event at which the packet of an event left its last mix
     while len(way := np.flatnonzero(events.from_[packet] == _native.CARRIED)):
@@ -343,19 +324,19 @@ def _steps_with_loops(
         sent = events.from_[came] >= 0
         user[came[sent]] = loops.share[one]
     as_user, as_loop = np.ones(number), np.ones(number)
-    work = len(mixes) * (2 * _SWEEPS + 1)
-    run.expect(work * number * _SECONDS / max(len(mixes), 1))
+    work = len(mixes) * (2 * NETWORKS.chain_sweeps + 1)
+    run.expect(work * number * NETWORKS.chain_seconds / max(len(mixes), 1))
 
     def solved(one: int, *, rows: bool = False) -> ClassFigures:
         run.stop.check()
         mix = mixes[one]
         at = packet[mix.mix.events]
         figures = mix.solve(user[at], as_user[at], as_loop[at], rows=rows)
-        run.advance(number * _SECONDS / max(len(mixes), 1))
+        run.advance(number * NETWORKS.chain_seconds / max(len(mixes), 1))
         return figures
 
     order: list[int] = [*mixes, *reversed(mixes)]
-    for _ in range(_SWEEPS):
+    for _ in range(NETWORKS.chain_sweeps):
         for one in order:
             figures, mix = solved(one), mixes[one]
             if not figures.explained:
@@ -366,24 +347,20 @@ def _steps_with_loops(
             at = packet[mix.mix.events[inner]]
             likely = mix.likelihoods(figures)
             as_user[at], as_loop[at] = likely[0][inner], likely[1][inner]
-    carried = np.flatnonzero(events.before >= 0)
-    rows, columns, values = [events.before[carried]], [carried], [np.ones(len(carried))]
+    entries = _Entries(links)
     lost, inside = np.zeros(number), np.zeros(number)
     bits, evidence = 0.0, 0.0
     for one, mix in mixes.items():
         figures = solved(one, rows=True)
         arrivals = mix.mix.events[mix.mix.arrival]
-        rows.append(np.repeat(arrivals, figures.entries))
-        columns.append(mix.mix.events[figures.entry_event])
-        values.append(np.array(figures.entry_value))
+        values = np.array(figures.entry_value)
+        entries.add(
+            np.repeat(arrivals, figures.entries), mix.mix.events[figures.entry_event], values
+        )
         lost[arrivals], inside[arrivals] = figures.lost, figures.inside
         # The matching of a mix has at most the entropy of its rows together.
-        for part in (values[-1], figures.lost, figures.inside):
+        for part in (values, figures.lost, figures.inside):
             some = part[part > 0.0]
             bits -= float(some @ np.log2(some))
         evidence += figures.log_evidence
-    steps = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-        shape=(number, number),
-    )
-    return NetworkSteps(steps, lost, inside, bits, evidence, 0.0)
+    return NetworkSteps(entries.matrix(number), lost, inside, bits, evidence, 0.0)

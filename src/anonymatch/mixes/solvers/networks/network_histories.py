@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch import _native
+from anonymatch import _native, counting
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
-from anonymatch.counting import count
 from anonymatch.graph import Graph
 from anonymatch.mixes.closed_forms import log_ceiling_bits
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
+from anonymatch.mixes.solvers.networks.tuning import NETWORKS
 from anonymatch.running import check_work
 
 Weigh = Callable[[int, int], float]
@@ -39,34 +39,17 @@ class _State(NamedTuple):
     out: tuple[int, ...] = ()
 
 
-_MOST_HISTORIES = 2.0**13  # of one part, to be enumerated
-_MOST_STATES = 2**18  # of all parts together
-_SAME = 1e-12  # bits, relative: ends closer than this are one number
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkJoint:
-    """Joint figures of a network, in bits.
+    """Joint figures of a network, in bits."""
 
-    Attributes
-    ----------
-    histories : float
-        Entropy of the history; log2 of their number if all are equally likely.
-    who : Interval
-        Entropy of who sent what.
-    box : float
-        The most that it could be if only the ends were seen: each exit is one of those in flight.
-    ceiling : float or None
-        No mixes that hold as many packets give a message more own bits on average.
-    parts : int
-        Parts of the log that do not touch each other.
-    """
-
-    histories: float
-    who: Interval
+    histories: float  # entropy of the history; log2 of their number if all are equally likely
+    who: Interval  # entropy of who sent what
+    # The most that it could be if only the ends were seen: each exit is one of those in flight.
     box: float
+    # No mixes that hold as many packets give a message more own bits on average.
     ceiling: float | None
-    parts: int
+    parts: int  # parts of the log that do not touch each other
 
 
 def network_joint(
@@ -78,18 +61,10 @@ def network_joint(
 ) -> NetworkJoint:
     """Joint figures of all packets, cover included.
 
-    Parameters
-    ----------
-    network : LinkedNetwork
-    entropies : array, optional
-        Of the matching of each mix, in bits, if histories are not equally likely; the log is then
-        one part, unless it is small.
-    own : array, optional
-        Own bits of every packet, with those to be still inside, in the order of their entry; None
-        if some are not known.
-    weigh : function, optional
-        Of a packet that arrives at a mix at one event and leaves it at another, if histories are
-        not equally likely.
+    If histories are not equally likely, ``entropies`` are those of the matching of each mix in
+    bits, and ``weigh`` is for a packet that arrives at a mix at one event and leaves it at another;
+    the log is then one part, unless it is small. ``own`` are own bits of every packet, with those
+    to be still inside, in the order of their entry; None if some are not known.
     """
     events, inside = network.events, network.inside
     enters, exits = events.from_ == _native.OUTSIDE, events.to == _native.OUTSIDE
@@ -118,7 +93,7 @@ def network_joint(
     high = np.maximum(high, low)
     _enumerate(network, part, histories, low, high, weigh)
     low_sum, high_sum = float(low.sum()), float(high.sum())
-    close = high_sum - low_sum <= _SAME * max(high_sum, 1.0)
+    close = high_sum - low_sum <= NETWORKS.history_same * max(high_sum, 1.0)
     who = Interval.between(low_sum, high_sum)
     # Those inside at the end leave it one by one: that is no less entropy.
     ceiling = log_ceiling_bits(np.concatenate((before[exits], np.arange(left, 0, -1))))
@@ -142,8 +117,10 @@ def _enumerate(
     """Close the intervals of small parts, as long as that is quick."""
     # With weights the log is one part, and its entropy does not say how many histories there are.
     sizes = histories if weigh is None else _histories(network)
-    open_ = np.flatnonzero((high - low > _SAME) & (sizes <= math.log2(_MOST_HISTORIES)))
-    budget = _MOST_STATES
+    open_ = np.flatnonzero(
+        (high - low > NETWORKS.history_same) & (sizes <= math.log2(NETWORKS.most_histories))
+    )
+    budget = NETWORKS.most_states
     begins = np.searchsorted(part, np.arange(len(histories)), side="left")
     stops = np.searchsorted(part, np.arange(len(histories)), side="right")
     for one in open_[np.argsort(sizes[open_], kind="stable")].tolist():
@@ -215,11 +192,6 @@ def _with_pool(state: _State, mix: int, pool: frozenset[tuple[int, int]]) -> _St
 # ---- who sent what through two layers of mixes: its entropy by permanents of drawn histories
 
 
-_MOST = 400  # packets of which a permanent is worth a try
-_ERRORS = 2.66  # standard errors that hold with 99 % for a mean of 64
-_SECONDS = 0.05  # of one permanent
-
-
 def two_layer_bits(network: LinkedNetwork, *, draws: int = 64, seed: int = 0) -> Interval | None:
     """Entropy in bits of who sent what, with an interval of 99 %.
 
@@ -230,7 +202,11 @@ def two_layer_bits(network: LinkedNetwork, *, draws: int = 64, seed: int = 0) ->
     enter, out = np.flatnonzero(from_ == _native.OUTSIDE), np.flatnonzero(to == _native.OUTSIDE)
     between = np.flatnonzero((from_ >= 0) & (to >= 0))
     size = len(enter)
-    if not (0 < size <= _MOST and len(out) == len(between) == size and 3 * size == len(from_)):
+    if not (
+        0 < size <= NETWORKS.history_most
+        and len(out) == len(between) == size
+        and 3 * size == len(from_)
+    ):
         return None
     if (to[enter] < 0).any() or layer[to[enter]].any() or (layer[to[between]] != 1).any():
         return None
@@ -244,14 +220,14 @@ def two_layer_bits(network: LinkedNetwork, *, draws: int = 64, seed: int = 0) ->
         exits = _drawn(network, enter, rng)
         ways = first & second[:, np.searchsorted(out, exits)].T
         try:
-            found = count(Graph.from_biadjacency(ways), budget=_SECONDS)
+            found = counting.count(Graph.from_biadjacency(ways), budget=NETWORKS.history_seconds)
         except BudgetError:
             return None
         if found.confidence < 1.0 or found.high - found.low > 1e-6:
             return None
         bits[k] = histories - found.log2
     mean = float(bits.mean())
-    slack = _ERRORS * float(bits.std(ddof=1)) / math.sqrt(draws)
+    slack = NETWORKS.history_errors * float(bits.std(ddof=1)) / math.sqrt(draws)
     return Interval(mean, mean - slack, mean + slack)
 
 

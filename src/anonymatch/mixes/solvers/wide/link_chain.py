@@ -20,33 +20,9 @@ from anonymatch._native import (
 )
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures import deviations
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand, unexplained_links
+from anonymatch.mixes.solvers.wide.bands import ChainWork, LinkBand, in_one_call, unexplained_links
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import T_LANES, Budget, Execution
-
-# Seconds, measured: of an entry in a step of the scaling, of a row in a sweep of all replicas,
-# without weights and with, and of a row in a sample.
-ENTRY_SECONDS = 1e-9
-_SWEEP_SECONDS = (100e-9, 170e-9)
-_FARTHER_SECONDS = 2e-10  # the same with weights, for each entry of a row: they come from farther
-_RECORD_SECONDS = 150e-9
-ROW_SECONDS = 60e-9  # of an entry, for figures of its row
-TOP_SECONDS = 15e-9  # of an entry, for the likeliest column of its row
-_SETUP_SECONDS = 15e-9  # of an entry
-# What is added falls as exp(-x): from about where nothing is paired to where nothing is added.
-FIRST_ADDED, LAST_ADDED = -4.0, 9.0
-_APART, _FAR_APART = 0.65, 1.0  # of nodes, and where the budget is small
-THIN = 4
-_NODE_SWEEPS, _SAMPLES = 50, 500
-_LEAST_SETTLED = 0.3  # of the sweeps before the first sample that are made always
-_SETTLED = 150  # sweeps after the weights have risen
-_BURN = 400  # sweeps: replicas that begin first in, first out tell too little for tens of them
-_MOST_EFFORT = 60.0
-_SHARE = 0.8  # of the budget, for the chain: the rest is for the log and its band
-_UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
-_STEPS, _LEAST_STEPS = 400, 50  # of the scaling
-PARTING = 12  # sweeps before the first node: all pairs are given up
-_INTEGRAL_OFF, _FAR_OFF = 1e-4, 5e-4  # bits a message that the integral may leave out
-_TUNING = 3  # times the sweeps to settle: as a rule, told numbers are the expected ones then
 
 
 class LinkPlan(NamedTuple):
@@ -63,76 +39,69 @@ class LinkPlan(NamedTuple):
     off: float  # bits a message that the integral may leave out
 
     def sweeps_in_all(self) -> int:
-        nodes = 2 * self.nodes * (self.burn + self.sweeps) + PARTING
-        return nodes + self.rounds * self.settle + THIN * self.samples
+        nodes = 2 * self.nodes * (self.burn + self.sweeps) + WIDE.link_parting
+        return nodes + self.rounds * self.settle + WIDE.link_thin * self.samples
 
     def seconds(self, band: LinkBand) -> float:
         each = sweep_seconds(band)
         return band.rows * (
             each * self.sweeps_in_all() + record_seconds(band) * self.samples
         ) + band.entries * (
-            ENTRY_SECONDS * self.steps + ROW_SECONDS + 3 * TOP_SECONDS + _SETUP_SECONDS
+            WIDE.link_entry_seconds * self.steps
+            + WIDE.link_row_seconds
+            + 3 * WIDE.top_seconds
+            + WIDE.link_setup_seconds
         )
 
 
 def sweep_seconds(band: LinkBand) -> float:
     """Of a row."""
     if band.weights is None:
-        return _SWEEP_SECONDS[False]
-    return _SWEEP_SECONDS[True] + _FARTHER_SECONDS * band.entries / max(band.rows, 1)
+        return WIDE.sweep_seconds[False]
+    return WIDE.sweep_seconds[True] + WIDE.link_farther_seconds * band.entries / max(band.rows, 1)
 
 
 def record_seconds(band: LinkBand) -> float:
     """Of a row in a sample: counts come from as far as weights."""
-    return _RECORD_SECONDS + 2.0 * _FARTHER_SECONDS * band.entries / max(band.rows, 1)
+    return WIDE.link_record_seconds + 2.0 * WIDE.link_farther_seconds * band.entries / max(
+        band.rows, 1
+    )
 
 
 def planned_links(band: LinkBand, budget: Budget) -> LinkPlan:
     """As much as the budget allows, up to where more would hardly be seen."""
-    allowed = _SHARE * budget.seconds
+    allowed = WIDE.link_share * budget.seconds
     if not budget.chosen:
-        allowed = min(allowed, max(_UNASKED, _UNASKED_EACH * band.rows))
-    steps = allowed / 8 / (ENTRY_SECONDS * max(band.entries, 1))
+        allowed = min(allowed, max(WIDE.link_unasked, WIDE.link_unasked_each * band.rows))
+    steps = allowed / 8 / (WIDE.link_entry_seconds * max(band.entries, 1))
 
     def plan(effort: float) -> LinkPlan:
-        apart, off = (_APART, _INTEGRAL_OFF) if effort >= 1.0 else (_FAR_APART, _FAR_OFF)
-        sweeps = max(round(_NODE_SWEEPS * effort * apart / _APART), 3)
-        most = _BURN if band.told else _SETTLED
+        apart, off = (
+            (WIDE.link_apart, WIDE.link_integral_off)
+            if effort >= 1.0
+            else (WIDE.link_far_apart, WIDE.link_far_off)
+        )
+        sweeps = max(round(WIDE.link_node_sweeps * effort * apart / WIDE.link_apart), 3)
+        most = WIDE.link_burn if band.told else WIDE.link_settled
         return LinkPlan(
-            steps=int(np.clip(steps, _LEAST_STEPS, _STEPS)),
-            nodes=1 + math.ceil((LAST_ADDED - FIRST_ADDED) / apart),
+            steps=int(np.clip(steps, WIDE.least_steps, WIDE.link_steps)),
+            nodes=1 + math.ceil((WIDE.last_added - WIDE.first_added) / apart),
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
-            rounds=_TUNING if band.told else 1,
-            settle=int(np.clip(most * effort * 4, _LEAST_SETTLED * most, most)),
-            samples=int(np.clip(_SAMPLES * effort, 20, LINK_CHAIN_SAMPLES)),
+            rounds=WIDE.link_tuning if band.told else 1,
+            settle=int(np.clip(most * effort * 4, WIDE.least_settled * most, most)),
+            samples=int(np.clip(WIDE.link_samples * effort, 20, LINK_CHAIN_SAMPLES)),
             apart=apart,
             off=off,
         )
 
-    low, high = 0.0, _MOST_EFFORT
+    low, high = 0.0, WIDE.link_most_effort
     if plan(high).seconds(band) <= allowed:
         return plan(high)
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if plan(middle).seconds(band) <= allowed else (low, middle)
     return plan(low)
-
-
-_NOTHING = 2e-4  # of all rows and columns
-_FARTHEST = 60.0  # that what is added may go, in logs, either way
-_FARTHER = 8.0  # before the first node: all pairs are given up
-_PLAIN_STEPS = 16
-_CLOSE = 1e-7  # of rows' sums to 1, where the scaling may stop
-# Of both ways, the share of that up, and of their difference, by which that may be off. Measured
-# on windows, log-normal and Erlang logs with losses, cover or both, 4 to 27 sweeps a node: the
-# share was 0.30 to 0.43.
-_UPWARD, _LAG_LEFT = 0.37, 0.08
-_ROUNDS = 4  # of short runs that make the told number of pairs the expected one
-_SCALINGS = 40  # that make them so by the scaling, before
-_FAR_FROM_MEAN = 5.0  # standard deviations that are as good as never passed
-_TOP_ERRORS = 3.0  # standard errors by which a column may be likelier than it seems
-_NORMAL = 4.0  # variance from which on numbers of pairs are nearly normal
 
 
 def _near(goal: float) -> float:
@@ -155,7 +124,7 @@ def _probability_of(means: Floats, covariance: Floats, off: Floats, hits: Floats
     """
     variances = np.diag(covariance)
     share = float(hits.mean())
-    if float(np.linalg.eigvalsh(covariance)[0]) >= _NORMAL or share == 0.0:
+    if float(np.linalg.eigvalsh(covariance)[0]) >= WIDE.link_normal or share == 0.0:
         log = -0.5 * float(np.linalg.slogdet(2.0 * math.pi * covariance)[1])
         log -= 0.5 * float(off @ np.linalg.solve(covariance, off))
         errors = T_LANES * means.std(axis=1, ddof=1) / 4 / np.sqrt(variances)
@@ -185,7 +154,7 @@ class LinkIntegral(NamedTuple):
     slack: float
 
 
-class LinkComputation:
+class LinkComputation(ChainWork):
     """The work on one log, in calls short enough to be cancelled."""
 
     def __init__(
@@ -208,26 +177,22 @@ class LinkComputation:
 
     def _calls(self) -> int:
         """About how many steps are recorded."""
-        plan, swept = self.plan, self._sweeps_together()
+        plan, swept = self.plan, in_one_call(self._sweep_seconds())
         nodes = math.ceil(plan.burn / swept) + math.ceil(plan.sweeps / swept)
-        others = math.ceil(PARTING / swept) + plan.rounds * math.ceil(plan.settle / swept)
-        return 2 * plan.nodes * nodes + others + math.ceil(plan.samples / self._samples_together())
+        others = math.ceil(WIDE.link_parting / swept) + plan.rounds * math.ceil(plan.settle / swept)
+        return (
+            2 * plan.nodes * nodes
+            + others
+            + math.ceil(plan.samples / in_one_call(self._sample_seconds()))
+        )
 
     def _sweep_seconds(self) -> float:
         return sweep_seconds(self.band) * self.band.rows
 
-    def _sweeps_together(self) -> int:
-        return max(1, round(0.1 / self._sweep_seconds()))
-
     def _sample_seconds(self) -> float:
-        return (THIN * sweep_seconds(self.band) + record_seconds(self.band)) * self.band.rows
-
-    def _samples_together(self) -> int:
-        return max(1, round(0.1 / self._sample_seconds()))
-
-    def _done(self, seconds: float) -> None:
-        self.effort.stop.check()
-        self.effort.advance(seconds)
+        return (
+            WIDE.link_thin * sweep_seconds(self.band) + record_seconds(self.band)
+        ) * self.band.rows
 
     # ---- scaling
 
@@ -236,7 +201,7 @@ class LinkComputation:
         self._balance(self.plan.steps)
         goals = self.band.goals
         slopes = np.ones(len(goals))
-        for _ in range(_SCALINGS):
+        for _ in range(WIDE.link_scalings):
             near = np.array(
                 [abs(self._expected(name) - goal) < _near(goal) for name, goal in self._told]
             )
@@ -276,19 +241,19 @@ class LinkComputation:
     def _balance(self, most: int) -> None:
         """Plain steps, and then over-relaxed ones as fast as the plain ones were slow."""
         chain, stop = self.chain, self.effort.stop.byte
-        plain = min(_PLAIN_STEPS, most)
+        plain = min(WIDE.plain_steps, most)
         before = chain.scale(plain // 2, 1.0, stop)
         error = chain.scale(plain - plain // 2, 1.0, stop)
         rate = (error / before) ** (1 / (plain - plain // 2)) if 0 < error < before else 0.5
         relaxation = min(2.0 / (1.0 + math.sqrt(1.0 - min(rate, 0.9999))), 1.97)
-        each = ENTRY_SECONDS * self.band.entries
+        each = WIDE.link_entry_seconds * self.band.entries
         together = max(1, min(round(0.1 / max(each, 1e-9)), 20))
         done = plain
-        while done < most - 4 and error > _CLOSE:
+        while done < most - 4 and error > WIDE.link_close:
             some = min(together, most - 4 - done)
             error = chain.scale(some, relaxation, stop)
             done += some
-            self._done(each * some)
+            self.done(each * some)
         chain.scale(4, 1.0, stop)
 
     # ---- the chain
@@ -333,20 +298,12 @@ class LinkComputation:
 
     def _swept(self, sweeps: int, shares: Floats, cover: float) -> LinkSums:
         """Means over sweeps, in calls to be cancelled."""
-        each, together = self._sweep_seconds(), self._sweeps_together()
+        each, byte = self._sweep_seconds(), self.effort.stop.byte
         sums = np.zeros((len(LinkSums._fields), LINK_CHAIN_LANES))
-        for begin in range(0, sweeps, together):
-            some = min(together, sweeps - begin)
-            sweep = partial(
-                self.chain.sweep,
-                some,
-                shares,
-                cover,
-                **self._exactly,
-                cancel=self.effort.stop.byte,
-            )
+        for begin, end in self.calls(sweeps, each):
+            some = end - begin
+            sweep = partial(self.chain.sweep, some, shares, cover, **self._exactly, cancel=byte)
             sums += self.steps.step(sweep, each * some)
-            self._done(each * some)
         return LinkSums(*(sums / max(sweeps, 1)))
 
     @property
@@ -378,14 +335,14 @@ class LinkComputation:
         if self.band.lost is not None:
             self.chain.set_losses(self.losses)
         sweeps = max(self.plan.settle, 40)
-        for attempt in range(_ROUNDS):
+        for attempt in range(WIDE.link_rounds):
             self._swept(sweeps // 4, nothing, 0.0)
             sums = self._swept(sweeps, nothing, 0.0)
             means, covariance = self._numbers(sums)
             covariance += 1e-3 * np.eye(len(means))
             off = self.band.goals - means.mean(axis=1)
             near = bool((np.abs(off) < 0.3 * np.sqrt(np.diag(covariance))).all())
-            if attempt == _ROUNDS - 1 or near:
+            if attempt == WIDE.link_rounds - 1 or near:
                 break
             self._tilt(self.tilts + np.clip(np.linalg.solve(covariance, off), -1.0, 1.0))
             self._balance(max(self.plan.steps // 8, 10))
@@ -410,7 +367,7 @@ class LinkComputation:
             - (pairs + lost) ** 2
         )
         # So many lost, and as many inside as there may be.
-        reach = _FAR_FROM_MEAN * math.sqrt(max(variance, 0.0)) + 2.0
+        reach = WIDE.far_from_mean * math.sqrt(max(variance, 0.0)) + 2.0
         middle = pairs + lost - (self.band.lost or 0)
         self.chain.set_limits(
             max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), rows)
@@ -458,41 +415,35 @@ class LinkComputation:
 
     def _top(self, spread: float, noise: float) -> LinkTop:
         size = self.band.rows
-        each = TOP_SECONDS * max(self.band.entries, 1) / size
-        together = max(1, round(0.1 / each))
-        parts = []
-        for begin in range(0, size, together):
-            end = min(begin + together, size)
-            parts.append(self.chain.top(begin, end, spread, noise, _TOP_ERRORS))
-            self._done(each * (end - begin))
+        each = WIDE.top_seconds * max(self.band.entries, 1) / size
+        parts = [
+            self.chain.top(begin, end, spread, noise, WIDE.top_errors)
+            for begin, end in self.calls(size, each)
+        ]
         return LinkTop(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def _recorded(self, samples: int, rows: Floats, columns: Floats) -> LinkRecord:
-        each, together = self._sample_seconds(), self._samples_together()
+        each, byte = self._sample_seconds(), self.effort.stop.byte
         sums = np.zeros((4, LINK_CHAIN_LANES))
-        for begin in range(0, samples, together):
-            some = min(together, samples - begin)
+        for begin, end in self.calls(samples, each):
+            some = end - begin
             record = partial(
-                self.chain.record,
-                some,
-                THIN,
-                rows,
-                columns,
-                **self._exactly,
-                cancel=self.effort.stop.byte,
+                self.chain.record, some, WIDE.link_thin, rows, columns, **self._exactly, cancel=byte
             )
             sums += self.steps.step(record, each * some)
-            self._done(each * some)
         return LinkRecord(*sums)
 
     def rise(self) -> list[tuple[float, _Node]]:
         """Nodes from where hardly anything is paired to the weights themselves."""
         step = self.plan.apart
-        self._weigh(FIRST_ADDED - _FARTHER)
-        self._swept(PARTING, np.zeros(0), 0.0)
-        added = FIRST_ADDED
+        self._weigh(WIDE.first_added - WIDE.link_farther)
+        self._swept(WIDE.link_parting, np.zeros(0), 0.0)
+        added = WIDE.first_added
         node = self._node(added)
-        while node.pairs.mean() > _NOTHING * self._size + 0.005 and added > -_FARTHEST:
+        while (
+            node.pairs.mean() > WIDE.link_nothing * self._size + 0.005
+            and added > -WIDE.link_farthest
+        ):
             added -= step
             node = self._node(added)
         nodes = [(added, node)]
@@ -500,8 +451,8 @@ class LinkComputation:
             added += step
             node = self._node(added)
             nodes.append((added, node))
-            little = node.heights.mean() <= _NOTHING * self._size + 0.02
-            if (added >= LAST_ADDED - step and little) or added >= _FARTHEST:
+            little = node.heights.mean() <= WIDE.link_nothing * self._size + 0.02
+            if (added >= WIDE.last_added - step and little) or added >= WIDE.link_farthest:
                 break
         self._weigh(math.inf)
         return nodes
@@ -524,8 +475,8 @@ class LinkComputation:
         up, down = (self._summed([node for _, node in reversed(way)]) for way in (risen, fallen))
         last, first = float(risen[-1][1].heights.mean()), float(risen[0][1].pairs.mean())
         lag = abs(float(up.mean() - down.mean()))
-        slack = 0.5 * last + first**2 + _LAG_LEFT * lag
-        return LinkIntegral(_UPWARD * up + (1.0 - _UPWARD) * down, slack)
+        slack = 0.5 * last + first**2 + WIDE.link_lag_left * lag
+        return LinkIntegral(WIDE.link_upward * up + (1.0 - WIDE.link_upward) * down, slack)
 
     @property
     def _size(self) -> int:
@@ -553,14 +504,9 @@ class LinkComputation:
     def figures(self, groups: Ints | None) -> LinkRows:
         """Of all rows, some in each call."""
         size = self.band.rows
-        each = ROW_SECONDS * max(self.band.entries, 1) / size
-        together = max(1, round(0.1 / each))
+        each = WIDE.link_row_seconds * max(self.band.entries, 1) / size
         numbers = None if groups is None else groups.astype(np.int32)
-        parts = []
-        for begin in range(0, size, together):
-            end = min(begin + together, size)
-            parts.append(self.chain.rows(begin, end, numbers))
-            self._done(each * (end - begin))
+        parts = [self.chain.rows(begin, end, numbers) for begin, end in self.calls(size, each)]
         return LinkRows(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in LinkRows._fields)
         )

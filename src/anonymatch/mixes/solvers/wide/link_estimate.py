@@ -12,84 +12,49 @@ from anonymatch._native import LINK_CHAIN_LANES, LinkRecord, LinkRows
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, shrunk
+from anonymatch.mixes.solvers.wide.bands import LinkBand, corrected_entropy, shares_at
 from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, LinkIntegral, ToldNumber
-from anonymatch.mixes.solvers.wide.wide_band import shares_at
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, T_LANES, replica_mean
 
 _LN2 = math.log(2.0)
 LINKS_CONFIDENCE = REPLICA_CONFIDENCE
-_DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
-_NOISE = 0.5  # bits of the same, over the root of samples and rows: of counts themselves
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LinksEstimate:
-    """What is estimated of a wide log; logs and entropies of the whole in nats.
+    """What is estimated of a wide log; logs and entropies of the whole in nats."""
 
-    Attributes
-    ----------
-    log_weight : Interval
-        Natural log of the sum over explanations of their weights.
-    entropy : Interval
-        Of the explanation that happened; what has no column is one outcome, unless the number of
-        lost ones is told: then lost and inside are two.
-    alone, real : Range
-        Probability of each row to have no column, and of each column to be somebody's.
-    lost : Range or None
-        Probability of each row to be lost, where their number is told.
-    shannon : Range
-        Entropy in bits of which column a row has, given that it has one.
-    mean_shannon : Interval
-        Its mean over the counted rows, each as much as it is likely to have a column.
-    collision : array
-        Sum of squared probabilities of its columns, given that it has one.
-    probability : Range
-        Of the likeliest column, not given anything.
-    surest : Range
-        The same, given that the row has a column.
-    mean_min_entropy : Interval or None
-        Mean over the counted rows of -log2 of that, in bits; None if figures are exact.
-    guess : array
-        That column; -1 if there is none.
-    guessing : Range
-        Guesses until the right one, given that it has a column.
-    allowed : array
-        Columns with a probability above 1e-12.
-    group_shannon, group_largest, group_guess : array
-        The same with columns of a group taken together; empty without groups.
-    divergence : float
-        Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
-    asked : array or None
-        Probability of each row to have the column that was asked for: the scaling's share times
-        2 to the divergence, so that the mean of -log2 has no bias.
-    variance : float
-        Of what is told, of the first if it is two numbers.
-    replicas : int
-        Independent runs of the chain; 0 if figures are exact.
-    """
-
-    log_weight: Interval
+    log_weight: Interval  # natural log of the sum over explanations of their weights
+    # Of the explanation that happened; what has no column is one outcome, unless the number of lost
+    # ones is told: then lost and inside are two.
     entropy: Interval
+    # Probability of each row to have no column, and of each column to be somebody's.
     alone: Range
     real: Range
-    shannon: Range
+    shannon: Range  # entropy in bits of which column a row has, given that it has one
+    # Its mean over the counted rows, each as much as it is likely to have a column.
     mean_shannon: Interval
-    collision: Floats
-    probability: Range
-    surest: Range
-    guess: Ints
-    guessing: Range
-    allowed: Ints
+    collision: Floats  # sum of squared probabilities of its columns, given that it has one
+    probability: Range  # of the likeliest column, not given anything
+    surest: Range  # the same, given that the row has a column
+    guess: Ints  # that column; -1 if there is none
+    guessing: Range  # guesses until the right one, given that it has a column
+    allowed: Ints  # columns with a probability above 1e-12
+    # The same with columns of a group taken together; empty without groups.
     group_shannon: Floats
     group_largest: Floats
     group_guess: Ints
-    variance: float
-    lost: Range | None = None
+    variance: float  # of what is told, of the first if it is two numbers
+    lost: Range | None = None  # probability of each row to be lost, where their number is told
+    # Bits by which the mean of -log2 of the scaling's shares exceeds the mean entropy.
     divergence: float = 0.0
+    # Probability of each row to have the column that was asked for: the scaling's share times 2 to
+    # the divergence, so that the mean of -log2 has no bias.
     asked: Floats | None = None
+    # Mean over the counted rows of -log2 of that, in bits; None if figures are exact.
     mean_min_entropy: Interval | None = None
-    replicas: int = LINK_CHAIN_LANES
+    replicas: int = LINK_CHAIN_LANES  # independent runs of the chain; 0 if figures are exact
 
 
 def links_estimate(
@@ -173,8 +138,8 @@ def _mean_entropy(
     scale = math.sqrt(len(groups)) / departed
     spread = T_GROUPS * float(np.std(groups, ddof=1)) * scale if len(groups) > 1 else 0.0
     mean = max(float(apart.sum()) / departed, 0.0)
-    drawn = _NOISE / math.sqrt(float(record.samples.sum()) * len(apart))
-    half = math.hypot(error, spread) + 0.25 * mean + _DIVERGENCE_OFF + drawn
+    drawn = WIDE.estimate_noise / math.sqrt(float(record.samples.sum()) * len(apart))
+    half = math.hypot(error, spread) + 0.25 * mean + WIDE.estimate_divergence_off + drawn
     value = float(cross.mean()) - mean
     own = Interval(value, value - half, value + half).clipped(0.0, math.inf)
     return own, mean + spread, float(cross.mean())
@@ -260,19 +225,17 @@ def _row_figures(
     departed = 1.0 - alone.value
     some = degrees > 0
     sure = degrees <= 1
-    narrow = np.exp2(-rows.shannon)
     weights = np.where(counted, departed, 0.0)
     total = max(float(weights.sum()), 1e-300)
-    offset = max(float(weights @ rows.shannon) / total - own.value, 0.0)
-    scale = offset / max(float(weights @ narrow) / total, 1e-300)
-    shift = np.minimum(scale * narrow, rows.shannon / 2)
-    most = np.log2(np.maximum(degrees, 1))
-    renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
-    uneven = np.sqrt(np.maximum(rows.shannon - renyi, 0.0) * 2.0 / _LN2)
-    relative = math.sqrt(2.0 * _LN2 * divergence)
-    slack = shift + _half(own) + 3.0 * divergence + 2.0 * relative * uneven
-    slack = np.where(sure, 0.0, slack)
-    shannon = np.clip(rows.shannon - shift, 0.0, most)
+    shannon, slack, most = corrected_entropy(
+        rows.shannon,
+        rows.collision,
+        degrees,
+        lambda values: float(weights @ values) / total,
+        own=own.value,
+        half=_half(own),
+        divergence=divergence,
+    )
     top = job.top()
     share = _guess_shares(job)
     best = shrunk(
@@ -300,7 +263,7 @@ def _row_figures(
     )
     largest = np.where(sure, 1.0, np.clip(top.largest, least, 1.0))
     bits = _mean_min_entropy(given, largest, errors, weights)
-    off = np.where(sure, 0.0, np.minimum(5.0 * relative, 0.9))
+    off = np.where(sure, 0.0, min(5.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
     guesses = np.maximum(rows.guessing, 1.0)
     return _RowFigures(
         shannon=Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most)),

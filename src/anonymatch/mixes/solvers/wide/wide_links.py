@@ -9,7 +9,7 @@ one. Three things are put together [1]_ [2]_:
   over. It is the posterior of large logs.
 - *A chain* in replicas that know nothing of each other: messages swap what they have, move to a
   message out that is nobody's, or make or give up a pair. It has no bias where it is asked for
-  means, and corrects the scaling as in :mod:`anonymatch.mixes.solvers.wide.wide_band`.
+  means, and corrects the scaling as in :mod:`anonymatch.mixes.solvers.wide.swap_chain`.
 - *Thermodynamic integration* for the evidence: what is added to ``u`` and ``c`` falls from where
   nothing is paired, whose weight is known, to nothing.
 
@@ -33,21 +33,13 @@ import numpy as np
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import Range, entropy_terms
+from anonymatch.mixes.solvers.wide.bands import LinkBand, shares_at, unexplained_links
 from anonymatch.mixes.solvers.wide.link_chain import LinkComputation, ToldNumber, planned_links
 from anonymatch.mixes.solvers.wide.link_estimate import LinksEstimate, links_estimate
-from anonymatch.mixes.solvers.wide.wide_band import shares_at
-from anonymatch.mixes.solvers.wide.wide_link_band import LinkBand, unexplained_links
+from anonymatch.mixes.solvers.wide.tuning import WIDE
 from anonymatch.running import Budget, Execution
 
 _LN2 = math.log(2.0)
-_STEP_SECONDS = 2e-7  # per state and choice, measured
-_ROW_SECONDS = 1e-4  # per row
-_MOST_STEPS = 1e7  # of which each takes 8 bytes
-_BITS = 62  # of a key: columns taken, and numbers of pairs and of lost rows
-_SHARE = 0.5  # of the budget
-_POSSIBLE = 1e-12
-_TIE = 1e-12  # probabilities closer than this, relatively, are equal: the first is the guess
-_ROUNDING = 2.0**-50
 
 
 def exact_seconds(band: LinkBand) -> float:
@@ -63,7 +55,7 @@ def exact_seconds(band: LinkBand) -> float:
     True
     """
     lengths = band.last - band.first
-    if _key_bits(band) > _BITS:
+    if _key_bits(band) > WIDE.exact_bits:
         return math.inf
     open_ = np.maximum(band.last[:-1] - band.first[1:], 0).tolist()
     numbers = [1 if told is None else told + 1 for told in (band.pairs, band.lost)]
@@ -74,14 +66,21 @@ def exact_seconds(band: LinkBand) -> float:
         # An upper bound: all sets of at most ``taken`` columns, a sum of binomials.
         sets = 2.0**width if taken == width else sum(math.comb(width, k) for k in range(taken + 1))
         steps += counted * sets * choices
-        if steps > _MOST_STEPS:
+        if steps > WIDE.most_steps:
             return math.inf
-    return _STEP_SECONDS * steps + _ROW_SECONDS * band.rows
+    return WIDE.step_seconds * steps + WIDE.exact_row_seconds * band.rows
 
 
 def exact_fits(band: LinkBand, budget: Budget) -> bool:
     """Whether `exact_links` is predicted to fit its share of the budget."""
-    return exact_seconds(band) <= _SHARE * budget.seconds
+    return exact_seconds(band) <= WIDE.exact_share * budget.seconds
+
+
+def links_cost(band: LinkBand, budget: Budget) -> tuple[float, bool]:
+    """Predicted seconds of `estimate_links`, and whether its figures are exact."""
+    if exact_fits(band, budget):
+        return exact_seconds(band), True
+    return planned_links(band, budget).seconds(band), False
 
 
 def _key_bits(band: LinkBand) -> int:
@@ -148,7 +147,7 @@ class _Programme:
 
     def _left(self, number: int) -> tuple[Ints, Floats]:
         """Let columns leave the frontier; what is left of each state, and its weight."""
-        low = min(number, _BITS)
+        low = min(number, WIDE.exact_bits)
         dropped = self.masks & ((1 << low) - 1)
         free = number - np.bitwise_count(dropped.astype(np.uint64)).astype(np.float64)
         return np.asarray(self.masks >> low, dtype=np.int64), self.band.cover**free
@@ -268,9 +267,9 @@ def exact_links(
         if not departed[i] > 0.0:
             continue
         given = own / departed[i]
-        best = int(np.argmax(own >= own.max() * (1.0 - _TIE)))
+        best = int(np.argmax(own >= own.max() * (1.0 - WIDE.exact_tie)))
         guess[i] = int(band.first[i]) + best
-        allowed[i] = int((given > _POSSIBLE).sum())
+        allowed[i] = int((given > WIDE.exact_possible).sum())
         figures["largest"][i] = own[best]
         figures["shannon"][i] = max(float(entropy_terms(given).sum()), 0.0)
         figures["collision"][i] = float((given**2).sum())
@@ -279,14 +278,14 @@ def exact_links(
         if groups is not None:
             which = groups[int(band.first[i]) : int(band.last[i])]
             together = np.bincount(which, weights=given).astype(np.float64)
-            group_guess[i] = int(np.argmax(together >= together.max() * (1.0 - _TIE)))
+            group_guess[i] = int(np.argmax(together >= together.max() * (1.0 - WIDE.exact_tie)))
             figures["group"][i] = float(together.max()) * departed[i]
             figures["group_shannon"][i] = max(float(entropy_terms(together).sum()), 0.0)
     counted = np.ones(size, dtype=np.bool_) if edge is None or edge.all() else ~edge
     total = float(departed[counted].sum())
     mean = float(departed[counted] @ figures["shannon"][counted]) / total if total > 0.0 else 0.0
     entropy = max(programme.log - _expected_log(band, pairs, lost, inside, columns), 0.0)
-    slack = _ROUNDING * (size + band.columns + 1.0)
+    slack = WIDE.exact_rounding * (size + band.columns + 1.0)
     off = slack * (abs(programme.log) + abs(entropy) + size + band.columns)
     alone = lost + inside
     none = np.zeros(0)
@@ -336,9 +335,6 @@ def _expected_log(
     return total
 
 
-_MOST_STATES = 50_000_000  # of a programme over who is lost
-
-
 def estimate_links(
     band: LinkBand,
     *,
@@ -354,20 +350,9 @@ def estimate_links(
     They are exact if few messages out are candidates at the same time. Otherwise a chain over
     explanations estimates them with 95 % intervals.
 
-    Parameters
-    ----------
-    band : LinkBand
-    budget : Budget
-        Fewer sweeps are made where it is small, and intervals are wider; some are made always.
-    edge : array of bool, optional
-        Rows that the mean entropy is not about.
-    groups : array of int, optional
-        Columns that are taken together, such as those of one receiver.
-    seed : int
-    effort : Execution, optional
-        Told how far the work is.
-    asked : array of int, optional
-        A column by row whose probability is wanted; -1 for none.
+    If the budget is small, fewer sweeps are made and intervals are wider. The mean entropy is not
+    about rows of ``edge``. Columns of one of the ``groups`` are taken together, such as those of
+    one receiver. ``asked`` has a column by row whose probability is wanted; -1 for none.
 
     Raises
     ------
@@ -473,7 +458,7 @@ def _fates(band: LinkBand) -> tuple[float, float, Floats | None]:
     if band.lost is None or band.staying is None:
         return float(np.log(band.unpaired).sum()), 0.0, None
     size, number = band.rows, band.lost
-    if size * (number + 1) > _MOST_STATES:
+    if size * (number + 1) > WIDE.most_states:
         raise unexplained_links()
     lost = (band.unpaired - band.staying) / band.unpaired
     before = np.zeros((size + 1, number + 1))
