@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 import anonymatch as am
-from anonymatch.counting.approximate.estimate import EstimateBudget, estimate
+from anonymatch.counting.approximate.estimate import estimate
 from anonymatch.counting.approximate.marginals import estimate_edges
 from anonymatch.counting.approximate.particles import promising_filter
+from anonymatch.counting.approximate.records import EstimateBudget
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.running.budget import Execution

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.report.pages import audit_html
 
 import anonymatch as am
 from anonymatch.audits.alternatives import rival_delay, same_delay
 from anonymatch.mixes import MessageObservation
 from anonymatch.mixes import closed_forms as mixes
-from anonymatch.reporting import audit_html
 
 
 @pytest.mark.parametrize("inside", [0.2, 0.5, 1.0, 2.7, 4.94, 5.0, 17.3, 250.9])

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.measures.passages.explanations import explained
+from tests.report.pages import audit_html
 
 import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.mixes import synthesize, write_messages
 from anonymatch.mixes.logs.messages import Messages
 from anonymatch.mixes.logs.observing import observe
-from anonymatch.reporting import audit_html
 
 LINKS = """time,from,to,message
 0,ann,m1,1

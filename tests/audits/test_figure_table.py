@@ -8,20 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.report.pages import audit_html
 
 import anonymatch as am
-from anonymatch.audits import FIGURES, GATES, AuditFigure, Show, extra_figure, shown_figures
+from anonymatch.audits import (
+    FIGURES,
+    GATES,
+    AuditFigure,
+    Show,
+    audit_report,
+    extra_figure,
+    shown_figures,
+)
 from anonymatch.base.interval import Interval
 from anonymatch.cli import main
-from anonymatch.reporting import (
-    AUDIT_SECTIONS,
-    AuditReport,
-    Panel,
-    Section,
-    audit_html,
-    panel_section,
-)
-from anonymatch.reporting.charts import Line, embedded, line_chart
+from anonymatch.reporting import report_html
+from anonymatch.reporting.charts import Line, line_chart
+from anonymatch.reporting.report import Chart, Section
 
 
 def _likeliest(audit: am.Audit) -> Interval:
@@ -121,17 +124,23 @@ def test_two_figures_of_one_key_are_refused() -> None:
         pass
 
 
-@pytest.mark.slow
-def test_a_chart_is_one_function_in_the_list_of_sections() -> None:
-    def chart(report: AuditReport) -> Section:
-        sizes = sorted(report.audit.answers.users.effective.value.tolist())
-        drawn = line_chart([Line("size", range(len(sizes)), sizes)], title="Sizes in order")
-        panel = Panel(embedded(drawn, "sizes"), "The smallest first. Exact.")
-        return panel_section("sizes", "Sizes", [panel])
-
+def test_a_chart_is_one_entry_of_the_report() -> None:
     audit = am.audit(am.partition([2, 3]))
-    text = audit_html(audit, sections=(*AUDIT_SECTIONS, chart))
+    report = audit_report(audit)
+    sizes = sorted(audit.answers.users.effective.value.tolist())
+    chart = Chart(
+        key="sizes",
+        draw=lambda: line_chart([Line("size", range(len(sizes)), sizes)], title="Sizes in order"),
+        caption="The smallest first. Exact.",
+        section="sizes",
+    )
+    more = replace(
+        report,
+        charts=[*report.charts, chart],
+        sections=[*report.sections, Section("sizes", "Sizes")],
+    )
+    text = report_html(more)
 
     assert "Sizes in order" in text
     assert '<a href="#sizes">Sizes</a>' in text
-    assert "Sizes in order" not in audit_html(audit)
+    assert "Sizes in order" not in report_html(report)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.report.pages import audit_html
 
 import anonymatch as am
-from anonymatch.reporting import audit_html
 
 
 def log_with_rounds(folder: Path, *, rounds: bool = True) -> Path:

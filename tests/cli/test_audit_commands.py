@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.report.pages import audit_html
 
 import anonymatch as am
 from anonymatch.audits import FIGURES
 from anonymatch.cli import main
 from anonymatch.cli.commands.files import EXAMPLE
-from anonymatch.reporting import audit_html
 from anonymatch.running.checkpoint import read_checkpoint
 
 

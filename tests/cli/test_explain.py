@@ -15,11 +15,13 @@ from anonymatch.mixes import (
     LogOffer,
     Messages,
     Refusal,
+    Solver,
     observe,
     parse_law,
     solve,
     synthesize,
 )
+from anonymatch.mixes.solvers import offers
 from anonymatch.mixes.solvers.links import Channel
 from anonymatch.running import Budget, Execution
 
@@ -93,3 +95,19 @@ def test_the_command_prints_the_choice_and_what_others_cost(
     assert main(["audit", str(path), "--law", "exponential:2", "--explain", "--json"]) == 0
     solvers = json.loads(capsys.readouterr().out)["solvers"]
     assert [one["name"] for one in solvers if one["chosen"]] == ["hidden chain"]
+
+
+def test_a_solver_of_the_table_is_asked_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = synthesize("window:1,5", messages=20, seed=1)
+    observation = observe(log, "window:1,5", loss=0.1)
+    (link,) = (solver for solver in SOLVERS if solver.name == "link chain")
+
+    def offer(problem: LinkProblem, budget: Budget) -> LogOffer:
+        return LogOffer(budget.seconds / 2, len(problem.arrivals) > 0, "it is the first")
+
+    toy = Solver("toy", offer, link.run)
+    monkeypatch.setattr(offers, "SOLVERS", (toy, *SOLVERS))
+    first, *others = explained(observation, Budget.of(4.0))
+    assert first == ("toy", LogOffer(2.0, True, "it is the first"), True)
+    assert [one.name for one in others] == [solver.name for solver in SOLVERS]
+    assert not any(one.chosen for one in others)

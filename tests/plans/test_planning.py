@@ -15,7 +15,7 @@ import anonymatch as am
 from anonymatch.planning import (
     Network,
     PlanRequest,
-    plan_figures,
+    plan_report,
     preset_named,
     read_request,
     request_as_toml,
@@ -314,13 +314,13 @@ def test_figures_and_ceiling_are_of_the_same_setting() -> None:
         rate = 10 * setting.packets
         bound = am.mixes.ceiling_bits(rate * setting.mean_delay.value)
         assert setting.ceiling.value == pytest.approx(bound)
-    lines = {name: value for name, value, _ in plan_figures(plan, half_life=False)}
+    lines = {name: value for name, value, _ in plan_report(plan, half_life=False).lines()}
     assert lines["ceiling"] == f"{nearest.ceiling.value:.2f} bits"  # type: ignore[union-attr]
 
 
 def test_every_figure_of_anonymity_names_its_attacker() -> None:
     plan = am.plan(laws="exponential:1", cover=0, corrupt_mixes=1)
-    meanings = {name: meaning for name, _, meaning in plan_figures(plan)}
+    meanings = {name: meaning for name, _, meaning in plan_report(plan).lines()}
     for name in ("entropy", "worst 1 %", "identified", "guesses"):
         assert "attacker: sees every link, sees inside 1 mix" in meanings[name]
     assert "sees at least both ends" in meanings["ceiling"]

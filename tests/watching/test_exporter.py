@@ -14,7 +14,7 @@ from tests.patience import PATIENCE
 from tests.ports import free_port
 
 import anonymatch as am
-from anonymatch.monitoring import METRICS, Alarm, Exporter, Gauge, Report, Windows, address_named
+from anonymatch.monitoring import METRICS, Alarm, Exporter, Gauge, Window, Windows, address_named
 from anonymatch.planning import Network
 
 DASHBOARD = Path(__file__).parents[2] / "examples" / "watch_dashboard.json"
@@ -28,7 +28,7 @@ def exporter() -> Iterator[Exporter]:
         made.close()
 
 
-def report() -> Report:
+def report() -> Window:
     windows = Windows(hop=1.0, network=Network.named("1x2"), alarm=Alarm(bits=9.0))
     for time in range(0, 300, 30):
         windows.add(Gauge(float(time), 'a"\n', 8.123), 0.0)
@@ -62,7 +62,7 @@ def test_every_metric_is_told_in_two_digits_and_nothing_else(exporter: Exporter)
 def test_what_is_not_told_any_more_is_gone(exporter: Exporter) -> None:
     first = report()
     exporter.publish(first)
-    empty = Report(time=600.0, mixes=(), withheld={'a"\n': "no samples"}, network=None, alarms=())
+    empty = Window(time=600.0, mixes=(), withheld={'a"\n': "no samples"}, network=None, alarms=())
     exporter.publish(empty)
 
     _, text = get(exporter)

@@ -27,7 +27,7 @@ from tests.watching.prometheus_server import (
 )
 
 import anonymatch as am
-from anonymatch.monitoring import Exporter, Prometheus, Report, Windows, reports_of_prometheus
+from anonymatch.monitoring import Exporter, Prometheus, Window, Windows, reports_of_prometheus
 
 METRICS = Path(__file__).parents[1] / "golden" / "metrics"
 Answer = Callable[[str], tuple[int, bytes]]
@@ -64,7 +64,7 @@ def recorded() -> Answer:
     return answer
 
 
-def once(url: str, **more: str) -> Report:
+def once(url: str, **more: str) -> Window:
     (report,) = reports_of_prometheus(
         Prometheus(url),
         Windows(),
@@ -75,7 +75,7 @@ def once(url: str, **more: str) -> Report:
     return report
 
 
-def check(report: Report) -> None:
+def check(report: Window) -> None:
     """Of 10, 3.5 and .5 packets inside, at ten samples; the third has 60 packets in a window."""
     first, second = report.mixes
     assert [first.mix, second.mix] == ["m1:9000", "m2:9000"]

@@ -64,6 +64,20 @@ from anonymatch.audits.log_totals import (
     LogTotals as LogTotals,
     totals as totals,
 )
+from anonymatch.audits.report import (
+    audit_report as audit_report,
+)
+from anonymatch.audits.report_comparison import (
+    comparison_report as comparison_report,
+)
+from anonymatch.audits.report_tables import (
+    first_report as first_report,
+    improved_report as improved_report,
+    table_report as table_report,
+)
+from anonymatch.audits.report_users import (
+    user_rows as user_rows,
+)
 from anonymatch.audits.passages import (
     explained as explained,
 )

@@ -134,6 +134,14 @@ class Gate:
         return self.figure.high < self.threshold * (1 - _ROUNDING)
 
     @property
+    def title(self) -> str:
+        return self.meaning
+
+    @property
+    def reason(self) -> str:
+        return self.shown
+
+    @property
     def limit(self) -> str:
         """What is asked of the figure: 'at least 3' or 'at most 0.5'."""
         return f"{'at most' if self._at_most else 'at least'} {self.threshold:g}"

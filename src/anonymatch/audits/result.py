@@ -340,9 +340,10 @@ class Audit(Summarised):
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
-        from anonymatch.reporting import audit_html, write_html
+        from anonymatch.audits.report import audit_report
+        from anonymatch.reporting import write_report_html
 
-        write_html(audit_html(self), path)
+        write_report_html(audit_report(self), path)
 
     def _figures(self) -> Figures:
         from anonymatch.audits.figures import summary_figures  # which is made from audits

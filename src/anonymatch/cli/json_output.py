@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import anonymatch as am
     from anonymatch.audits import Identified
     from anonymatch.disclosure import MethodComparison, RoundLog
+    from anonymatch.reporting import Gate
 
 __all__ = [
     "blocks_record",
@@ -159,7 +160,7 @@ def blocks_record(graph: am.Graph, pairs: Iterable[Identified]) -> Record:
     }
 
 
-def rounds_record(disclosure: am.Disclosure) -> Record:
+def rounds_record(disclosure: am.Disclosure, gates: Sequence[Gate]) -> Record:
     """Who writes to whom over rounds, the curve, its half-life and who falls first."""
     from anonymatch.disclosure import half_right, verdict
 
@@ -202,7 +203,9 @@ def rounds_record(disclosure: am.Disclosure) -> Record:
         "strength": disclosure.strength,
         "seed": disclosure.seed,
         "notes": [Message(note).worded(option) for note in disclosure.notes],
-    } | _rounds_size(disclosure.log)
+        **_rounds_size(disclosure.log),
+        "gates": [gate.to_dict() for gate in gates],
+    }
 
 
 def _half_life_between(disclosure: am.Disclosure) -> Record | None:

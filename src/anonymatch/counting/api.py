@@ -16,8 +16,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
-from anonymatch.counting.approximate.estimate import CONFIDENCE, Basis, Estimate
-from anonymatch.counting.approximate.marginals import EdgeEstimate
+from anonymatch.counting.approximate.records import CONFIDENCE, Basis, EdgeEstimate, Estimate
 from anonymatch.counting.blocks.block_classes import concatenated_ranges
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.planning.choose import AUTO, ESTIMATE, METHODS, method_named

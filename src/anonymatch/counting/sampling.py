@@ -15,9 +15,10 @@ import numpy.typing as npt
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
-from anonymatch.counting.approximate.estimate import DrawTask, EstimateBudget, Sampling
+from anonymatch.counting.approximate.estimate import DrawTask, Sampling
 from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.approximate.nested_bound import exact_matchings
+from anonymatch.counting.approximate.records import EstimateBudget
 from anonymatch.counting.approximate.spare_chain import SpareChains
 from anonymatch.counting.approximate.tuning import GUIDE, SPARE
 from anonymatch.counting.blocks.block import Block, squared

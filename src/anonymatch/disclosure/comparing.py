@@ -123,7 +123,7 @@ def methods_report(comparison: MethodComparison) -> Report:
         tables=(table,),
         notes=notes,
         sections=(Section("methods", "Methods"),),
-        provenance=Provenance(sentence=f"Seed {comparison.seed}."),
+        provenance=Provenance(sentences=(f"Seed {comparison.seed}.",)),
     )
 
 

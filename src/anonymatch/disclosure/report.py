@@ -502,7 +502,7 @@ def _charts(disclosure: Disclosure) -> list[Chart]:
         ),
         "guesses": (
             f"How often {words.guess}: the attacker's belief and, if the ground truth is known, "
-            "the true share. Higher is worse; the two should agree."
+            "the share of right guesses. Higher is worse; the two should agree."
         ),
     }
     section = "decay" if len(disclosure.curve) > 1 else "files"
@@ -540,4 +540,4 @@ def _provenance(disclosure: Disclosure, learnt: bool) -> Provenance:
     if disclosure.sweeps is not None:
         line += f" Seed {disclosure.seed}."
     facts.append(("seed", str(disclosure.seed)))
-    return Provenance(sentence=line, facts=facts, caveats=_CAVEATS)
+    return Provenance(sentences=(line,), facts=facts, caveats=_CAVEATS)

@@ -8,7 +8,7 @@ from anonymatch.monitoring.exporter import (
 from anonymatch.monitoring.figures import (
     MixFigures as MixFigures,
     NetworkFigures as NetworkFigures,
-    Report as Report,
+    Window as Window,
     coarse as coarse,
 )
 from anonymatch.monitoring.options import (
@@ -17,6 +17,9 @@ from anonymatch.monitoring.options import (
 from anonymatch.monitoring.prometheus import (
     Prometheus as Prometheus,
     reports_of_prometheus as reports_of_prometheus,
+)
+from anonymatch.monitoring.report import (
+    watch_report as watch_report,
 )
 from anonymatch.monitoring.windows import (
     Alarm as Alarm,

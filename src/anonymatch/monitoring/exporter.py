@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
-from anonymatch.monitoring.figures import ASSUMPTION, Report
+from anonymatch.monitoring.figures import ASSUMPTION, Window
 
 __all__ = ["METRICS", "Exporter", "address_named"]
 
@@ -71,7 +71,7 @@ class _Latest:
     """What the registry collects: the latest report, all of it at once, and nothing before."""
 
     def __init__(self) -> None:
-        self.report: Report | None = None
+        self.report: Window | None = None
 
     def collect(self) -> Iterator[Any]:
         from prometheus_client.core import GaugeMetricFamily
@@ -85,7 +85,7 @@ class _Latest:
             yield family
 
 
-def _values(report: Report) -> dict[str, list[tuple[str, float]]]:
+def _values(report: Window) -> dict[str, list[tuple[str, float]]]:
     """Each metric with its values by mix; of no mix where it is not about one."""
     mixes, network = report.mixes, report.network
     told = [(one.mix, 0.0) for one in mixes]
@@ -125,7 +125,7 @@ class Exporter:
     def port(self) -> int:
         return int(self._server.server_address[1])
 
-    def publish(self, report: Report) -> None:
+    def publish(self, report: Window) -> None:
         """Take the place of the report before; what is not told any more is gone."""
         self._latest.report = report
 

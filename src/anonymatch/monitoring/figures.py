@@ -10,7 +10,7 @@ from typing import Any
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.planning import Network, simulated_bits
 
-__all__ = ["ASSUMPTION", "LIMITS", "MixFigures", "NetworkFigures", "Report", "coarse"]
+__all__ = ["ASSUMPTION", "LIMITS", "MixFigures", "NetworkFigures", "Window", "coarse"]
 
 ASSUMPTION = "assumes Poisson between samples"
 ATTACKER = "sees every link"
@@ -157,7 +157,7 @@ class NetworkFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Window:
     """What is told at the end of a window.
 
     Attributes

@@ -16,7 +16,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, label, quoted
-from anonymatch.monitoring.figures import LIMITS, Report
+from anonymatch.monitoring.figures import LIMITS, Window
 from anonymatch.monitoring.windows import Gauge, Windows
 
 __all__ = ["Prometheus", "reports_of_prometheus"]
@@ -209,7 +209,7 @@ def reports_of_prometheus(
     once: bool = False,
     note: Callable[[str], None] = lambda _: None,
     sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Report]:
+) -> Iterator[Window]:
     """A report at the end of each window; the first one at once, of what the server has.
 
     Raises

@@ -16,10 +16,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 from anonymatch.base.arguments import real
 from anonymatch.base.errors import InputError
+from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import Argument, label, quoted, several
-from anonymatch.monitoring.figures import LIMITS, MixFigures, NetworkFigures, Report, coarse
+from anonymatch.monitoring.figures import LIMITS, MixFigures, NetworkFigures, Window, coarse
 from anonymatch.planning import Network
+from anonymatch.reporting.gates import Gate
+from anonymatch.reporting.report import AMOUNT, SHARE, Better, Figure
 
 __all__ = ["LEAST_PACKETS", "LEAST_SECONDS", "Alarm", "Gauge", "Windows", "reports_of_lines"]
 
@@ -61,26 +64,37 @@ class Alarm:
 
     def missed(self, mixes: tuple[MixFigures, ...], network: NetworkFigures | None) -> list[str]:
         """A line for each target that the figures, as they are told, miss."""
-        lines = []
+        gates = []
         if self.bits is not None:
             named = (
                 [(label(one.mix), one.bits) for one in mixes]
                 if network is None
                 else [(f"network {network.network}", network.bits)]
             )
-            lines += [
-                f"{name}: {amount(bits)} own bits, and {amount(self.bits)} are asked"
-                for name, bits in named
-                if bits < self.bits
-            ]
+            limit = f"own bits, and {amount(self.bits)} are asked"
+            gates += [_gate(name, bits, self.bits, limit, at_most=False) for name, bits in named]
         if self.alone is not None:
-            lines += [
-                f"{label(one.mix)}: {percent(one.alone)} of packets meet nobody, and at most "
-                f"{percent(self.alone)} may"
-                for one in mixes
-                if one.alone > self.alone
+            limit = f"of packets meet nobody, and at most {percent(self.alone)} may"
+            gates += [
+                _gate(label(one.mix), one.alone, self.alone, limit, at_most=True) for one in mixes
             ]
-        return lines
+        return [
+            f"{gate.figure.title}: {gate.figure.text} {gate.figure.meaning}"
+            for gate in gates
+            if not gate.passed
+        ]
+
+
+def _gate(mix: str, value: float, threshold: float, meaning: str, *, at_most: bool) -> Gate:
+    figure = Figure(
+        key="alone" if at_most else "bits",
+        title=mix,
+        value=Interval(value, value, value),
+        unit=SHARE if at_most else AMOUNT,
+        meaning=meaning,
+        better=Better.LOWER if at_most else Better.HIGHER,
+    )
+    return Gate(figure=figure, threshold=threshold)
 
 
 class _Mix:
@@ -220,7 +234,7 @@ class Windows:
         if known is not None and packets >= 0:
             known.passed = (known.passed or 0.0) + packets
 
-    def close(self, end: float) -> Report:
+    def close(self, end: float) -> Window:
         """End the window and tell what can be told."""
         told: list[MixFigures] = []
         means: list[float] = []
@@ -254,7 +268,7 @@ class Windows:
                 f"network {self.network} has {several(self.network.mixes, 'mix', 'mixes')}, and "
                 f"{alive} {'gives' if alive == 1 else 'give'} samples"
             )
-        return Report(
+        return Window(
             time=end,
             mixes=mixes,
             withheld=withheld,
@@ -284,7 +298,7 @@ class Windows:
 # ---- gauges as lines of JSON: {"time": 30, "mix": "m1", "inside": 4}, and "rate" if it is known
 
 
-def reports_of_lines(stream: BinaryIO, windows: Windows) -> Iterator[Report]:
+def reports_of_lines(stream: BinaryIO, windows: Windows) -> Iterator[Window]:
     """A report at the end of each window; time is what the lines say.
 
     Raises

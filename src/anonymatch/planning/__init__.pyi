@@ -4,7 +4,6 @@ from anonymatch.planning.charts import (
     covers as covers,
     front_by_delay as front_by_delay,
     front_line as front_line,
-    plan_charts as plan_charts,
     trade_chart as trade_chart,
 )
 from anonymatch.planning.emit import (
@@ -23,6 +22,10 @@ from anonymatch.planning.planning import (
 from anonymatch.planning.files import (
     PRESETS as PRESETS,
     preset_named as preset_named,
+)
+from anonymatch.planning.report import (
+    plan_report as plan_report,
+    plan_thresholds as plan_thresholds,
 )
 from anonymatch.planning.request import (
     Adversary as Adversary,
@@ -50,7 +53,4 @@ from anonymatch.planning.wording import (
     missed_in_words as missed_in_words,
     setting_in_words as setting_in_words,
     width_in_words as width_in_words,
-)
-from anonymatch.planning.wording import (
-    plan_figures as plan_figures,
 )

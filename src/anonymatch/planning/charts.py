@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -14,28 +13,7 @@ from anonymatch.planning.result import NetworkPlan, Setting
 from anonymatch.planning.wording import cover_in_words
 from anonymatch.reporting.charts import AnyChart, Chosen, FrontLine, Line, front_chart, line_chart
 
-__all__ = ["covers", "front_by_delay", "front_line", "plan_charts", "trade_chart"]
-
-
-def plan_charts(plan: NetworkPlan) -> dict[str, Callable[[], AnyChart]]:
-    """What makes each chart that this plan has, by name.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> found = am.plan(users=100, rate=0.1, network="one", laws="threshold:10", worst=(0.01, 8))
-    >>> list(plan_charts(found))
-    ['delay', 'delay_99', 'cover']
-    """
-    if not plan.tried:
-        return {}
-    chosen = plan.best or plan.nearest
-    cover = covers(plan)[0] if chosen is None else chosen.cover
-    return {
-        "delay": partial(front_by_delay, plan, cover),
-        "delay_99": partial(front_by_delay, plan, cover, late=True),
-        "cover": partial(trade_chart, plan),
-    }
+__all__ = ["covers", "front_by_delay", "front_line", "trade_chart"]
 
 
 def covers(plan: NetworkPlan) -> list[float]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.errors import InputError
@@ -22,7 +21,7 @@ from anonymatch.planning.emit import ClientStream, client_stream, emitted
 from anonymatch.planning.request import Network, PlanRequest
 from anonymatch.planning.simulation import CONFIDENCE
 from anonymatch.planning.tuning import TUNING
-from anonymatch.planning.wording import cover_in_words, plan_figures, verdict
+from anonymatch.planning.wording import cover_in_words, verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -430,19 +429,22 @@ class NetworkPlan(Summarised):
             with as much cover as the chosen setting has; or delay against packets a message for
             the same anonymity.
         """
-        from anonymatch.planning.charts import plan_charts
+        from anonymatch.planning.report import plan_report
         from anonymatch.reporting.charts import named_chart
 
-        return named_chart(plan_charts(self), name, "this plan")
+        return named_chart(plan_report(self, half_life=False).drawings(), name, "this plan")
 
     def report(self, path: str | PathLike[str]) -> None:
         """A page in HTML with its charts."""
-        from anonymatch.reporting import plan_html, write_html
+        from anonymatch.planning.report import plan_report
+        from anonymatch.reporting import write_report_html
 
-        write_html(plan_html(self), Path(path))
+        write_report_html(plan_report(self), path)
 
     def _figures(self) -> Figures:
-        return plan_figures(self, half_life=False)
+        from anonymatch.planning.report import plan_report
+
+        return plan_report(self, half_life=False).lines()
 
     def __str__(self) -> str:
         return self.verdict

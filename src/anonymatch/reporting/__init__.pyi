@@ -18,23 +18,13 @@ from anonymatch.reporting.errata import (
 )
 from anonymatch.reporting.gates import (
     Gate as Gate,
+    Judged as Judged,
     judge as judge,
     parse_thresholds as parse_thresholds,
-)
-from anonymatch.reporting.html.audit import (
-    AUDIT_SECTIONS as AUDIT_SECTIONS,
-    AuditReport as AuditReport,
-    AuditSection as AuditSection,
-    audit_html as audit_html,
-    audit_sections as audit_sections,
-)
-from anonymatch.reporting.html.comparison import (
-    comparison_html as comparison_html,
 )
 from anonymatch.reporting.html.document import (
     Panel as Panel,
     Section as Section,
-    panel_section as panel_section,
     render as render,
     script as script,
     style as style,
@@ -51,9 +41,6 @@ from anonymatch.reporting.html.paper import (
     claim_card as claim_card,
     paper_html as paper_html,
     paper_summary as paper_summary,
-)
-from anonymatch.reporting.html.plan import (
-    plan_html as plan_html,
 )
 from anonymatch.reporting.html.tables import (
     table as table,

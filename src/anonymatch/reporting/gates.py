@@ -5,15 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
 from anonymatch.reporting.report import Better, Figure, Report
 
-__all__ = ["Gate", "judge", "parse_thresholds"]
+__all__ = ["Gate", "Judged", "judge", "parse_thresholds"]
 
 _ROUNDING = 1e-9  # relative; a figure that meets its threshold exactly must not fail by rounding
+
+
+class Judged(Protocol):
+    """A threshold with its verdict, as renderers show it."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def limit(self) -> str: ...
+    @property
+    def passed(self) -> bool | None: ...
+    @property
+    def missed(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +56,10 @@ class Gate:
     @property
     def name(self) -> str:
         return self.figure.key
+
+    @property
+    def title(self) -> str:
+        return self.figure.title
 
     @property
     def _at_most(self) -> bool:

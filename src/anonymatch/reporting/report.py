@@ -5,6 +5,7 @@ A problem words its result once, as a :class:`Report`. Renderers know this modul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -22,6 +23,7 @@ __all__ = [
     "SHARE",
     "Basis",
     "Better",
+    "Candidates",
     "Cell",
     "Chart",
     "Column",
@@ -49,11 +51,12 @@ class Better(Enum):
 
 
 class Prominence(Enum):
-    """Where an entry appears: the terminal shows everything but details."""
+    """Where an entry appears: pages and the terminal show main entries."""
 
     HEADLINE = 0  # in the headline already: cards on pages, no line on the terminal
     MAIN = 1
     DETAIL = 2  # pages only
+    BRIEF = 3  # terminal only: pages show the same in other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,12 @@ class Figure:
     better : Better
     prominence : Prominence
     basis : Basis
+    group : str
+        Heading of its cards on a page.
     shown : str
         The value in words, in place of the number with its unit.
+    sure : str
+        How sure it is; empty if it is exact.
     unknown : str
         Why there is no value.
     doubt : str
@@ -132,7 +139,9 @@ class Figure:
     better: Better = Better.NEITHER
     prominence: Prominence = Prominence.MAIN
     basis: Basis = Basis()
+    group: str = ""
     shown: str = ""
+    sure: str = ""
     unknown: str = ""
     doubt: str = ""
     short: str = ""
@@ -149,6 +158,13 @@ class Figure:
         if self.shown:
             return self.shown
         return (self.unknown or "not known") if self.value is None else self.unit.span(self.value)
+
+    def to_dict(self) -> dict[str, float | None] | None:
+        """Return the value and its ends; None for infinite ends, and if nothing is known."""
+        if self.value is None:
+            return None
+        ends = {"value": self.value.value, "low": self.value.low, "high": self.value.high}
+        return {name: end if math.isfinite(end) else None for name, end in ends.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +206,20 @@ class Table:
     key, title, section : str
     columns : sequence of Column
     rows : sequence of sequences of Cell
-    noun : str
-        What a row is, in the line on rows that are not shown.
+    noun, nouns : str
+        What a row is, in the line on rows that are not shown; the plural if it is irregular.
     total : int
         Number of rows if not all are here; 0 otherwise.
     brief : sequence of int
         Rows that the terminal shows; empty if it shows the first ones.
     advice : str
         How to see all rows, after the line on rows that are not shown.
+    caption : str
+        What pages print above the table.
+    sortable : bool
+        Whether pages let readers sort and search it.
+    linked : tuple of str and int, or None
+        Chart whose selected range filters the rows of a sortable table, and the column.
     """
 
     key: str
@@ -206,13 +228,20 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     section: str = ""
     noun: str = "row"
+    nouns: str = ""
     total: int = 0
     brief: Sequence[int] = ()
     advice: str = ""
+    caption: str = ""
+    sortable: bool = False
+    linked: tuple[str, int] | None = None
     prominence: Prominence = Prominence.MAIN
 
-    def left_out(self, shown: int) -> int:
-        return max(self.total, len(self.rows)) - shown
+    def left_out(self, shown: int) -> str:
+        """Return the number of rows that are not shown, in words; empty if there are none."""
+        more = max(self.total, len(self.rows)) - shown
+        several = f"more {self.nouns or self.noun + 's'}"
+        return numbers.plural(more, f"more {self.noun}", several) if more > 0 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -227,10 +256,21 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Chart:
-    """A chart that is drawn on demand: a Vega-Altair chart, or a :class:`Matrix`.
+class Candidates:
+    """A graph of candidates, for renderers that can draw; ``certain`` pairs are marked."""
 
-    A chart with ``file`` is written by ``--figures`` under its key.
+    title: str
+    graph: Any
+    certain: Sequence[tuple[object, object]] = ()
+    names: tuple[str, str] = ("users", "behaviours")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chart:
+    """A chart that is drawn on demand: Vega-Altair, a :class:`Matrix` or :class:`Candidates`.
+
+    A chart with ``file`` is written by ``--figures`` under its key. Without a caption, pages
+    print the description of the picture.
     """
 
     key: str
@@ -261,9 +301,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """How a result was computed: one sentence, and facts by name."""
+    """How a result was computed: sentences for the terminal, and facts by name for pages."""
 
-    sentence: str = ""
+    sentences: Sequence[str] = ()
     facts: Sequence[tuple[str, str]] = ()
     caveats: Sequence[str] = ()
     command: str | None = None
@@ -297,6 +337,12 @@ class Report:
     sections: Sequence[Section] = ()
     provenance: Provenance = Provenance()
 
+    def lines(self) -> list[tuple[str, str, str]]:
+        """Return title, value and meaning of each main figure."""
+        shown = (Prominence.MAIN, Prominence.BRIEF)
+        main = (each for each in self.figures if each.prominence in shown)
+        return [(each.title, each.text, each.meaning) for each in main]
+
     def figure(self, key: str) -> Figure:
         return next(each for each in self.figures if each.key == key)
 
@@ -306,6 +352,16 @@ class Report:
     def drawings(self) -> dict[str, Callable[[], Any]]:
         """Return what draws each chart that can be a file, by key."""
         return {chart.key: chart.draw for chart in self.charts if chart.file}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the headline, and each figure by its key."""
+        return {
+            "title": self.title,
+            "attacker": self.attacker,
+            "headline": " ".join(filter(None, self.headline)),
+            "figures": {each.key: each.to_dict() for each in self.figures},
+            "notes": [note.text for note in self.notes if not note.section],
+        }
 
     def run_by(self, command: str | None) -> Report:
         """Return the same report with the command that made it."""

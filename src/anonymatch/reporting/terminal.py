@@ -9,9 +9,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from anonymatch.base.numbers import plural
 from anonymatch.base.text import Argument, Message, as_option, name
-from anonymatch.reporting.gates import Gate
+from anonymatch.reporting.gates import Judged
 from anonymatch.reporting.report import Note, Prominence, Report, Table
 
 __all__ = [
@@ -33,7 +32,7 @@ def report_screen(
     report: Report,
     *,
     title: str = "",
-    gates: Sequence[Gate] = (),
+    gates: Sequence[Judged] = (),
     top: int = 10,
     say: Callable[[Argument], str] = as_option,
 ) -> list[RenderableType]:
@@ -59,22 +58,15 @@ def report_screen(
     screen = [heading(name(f"{title or report.title}{subject}"))]
     if headline := " ".join(filter(None, report.headline)):
         screen.append(paragraph(headline))
-    if gates:
-        screen.append(bullets("Thresholds:", [gate.text for gate in gates]))
-    lines = [
-        (each.title, each.text, each.meaning)
-        for each in report.figures
-        if each.prominence is Prominence.MAIN
-    ]
-    if lines:
-        screen.append(figures(lines))
-    for key in ("", *(section.key for section in report.sections)):
-        screen += _section(report, key, top, say)
     if report.attacker:
         screen.append(paragraph(report.attacker))
-    if report.provenance.sentence:
-        screen.append(paragraph(report.provenance.sentence))
-    return screen
+    if gates:
+        screen.append(bullets("Thresholds:", [gate.text for gate in gates]))
+    if lines := report.lines():
+        screen.append(figures(lines))
+    for key in (*(section.key for section in report.sections), ""):
+        screen += _section(report, key, top, say)
+    return screen + [paragraph(text) for text in report.provenance.sentences if text]
 
 
 def _section(
@@ -107,10 +99,10 @@ def _table(table: Table, top: int) -> list[RenderableType]:
         grid.add_row(*(Text(table.columns[k].text(table.rows[at][k])) for k in order))
     screen = [paragraph(f"{table.title}:")] if table.title else []
     screen.append(indented(grid))
-    more = 0 if table.brief else table.left_out(len(rows))
+    more = "" if table.brief else table.left_out(len(rows))
     if more:
         advice = f"; {table.advice}" if table.advice else ""
-        screen.append(paragraph(f"... and {plural(more, f'more {table.noun}')}{advice}."))
+        screen.append(paragraph(f"... and {more}{advice}."))
     return screen
 
 

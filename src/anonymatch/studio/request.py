@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonymatch.audits import AT_MOST, FIGURES, Audit, audit
 from anonymatch.base.errors import AnonymatchError, InputError
@@ -14,6 +14,10 @@ from anonymatch.mixes import FirstLook, ReadOptions, first_look
 from anonymatch.running import Allowance, Progress
 from anonymatch.studio.uploads import columns_of, names_of
 from anonymatch.tabular import TIMES
+
+if TYPE_CHECKING:
+    from anonymatch.problems import Problem
+    from anonymatch.reporting import Section
 
 __all__ = ["LABELS", "AuditRequest", "as_field", "gate_name", "keywords", "label_of", "option_line"]
 
@@ -75,6 +79,15 @@ class AuditRequest:
         kept = ("source", "unit", "columns", "departures", "original")
         bare = ReadOptions(**{name: getattr(self.options, name) for name in kept})
         return replace(self, options=bare, budget=0.0)
+
+    def reported(self, problem: Problem, progress: Progress) -> tuple[Section, ...]:
+        """Solve a registered problem, and return the sections of its report."""
+        from anonymatch.reporting import report_sections
+
+        result = problem.solve(
+            self.path, seed=0, budget=self.budget or None, executor=None, progress=progress
+        )
+        return report_sections(problem.report(result).run_by(self.command()))
 
     def audit(self, progress: Progress) -> Audit:
         """Audit the file, with names and notes in the words of the page."""

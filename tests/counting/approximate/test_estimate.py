@@ -18,9 +18,10 @@ from anonymatch.counting.approximate.bridge import (
     hidden_variance,
     rare_variance,
 )
-from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
+from anonymatch.counting.approximate.estimate import estimate
 from anonymatch.counting.approximate.importance import ImportanceSampler, WormChain, messages
 from anonymatch.counting.approximate.marginals import estimate_edges
+from anonymatch.counting.approximate.records import Estimate, EstimateBudget
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.blocks.tuning import tuned

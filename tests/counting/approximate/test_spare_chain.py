@@ -10,8 +10,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.counting.approximate.estimate import EstimateBudget
 from anonymatch.counting.approximate.marginals import estimate_edges
+from anonymatch.counting.approximate.records import EstimateBudget
 from anonymatch.counting.approximate.spare_chain import (
     SPARE_METHOD,
     SpareChains,

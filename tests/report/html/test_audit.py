@@ -11,9 +11,10 @@ from html import unescape
 
 import numpy as np
 import pytest
+from tests.report.pages import audit_html, comparison_html
 
 import anonymatch as am
-from anonymatch.audits import figure_text
+from anonymatch.audits import figure_text, user_rows
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.audits.gates import check_gates
@@ -23,10 +24,7 @@ from anonymatch.base.numbers import percent
 from anonymatch.base.text import plain
 from anonymatch.mixes.logs.observation import MessageObservation, Passage
 from anonymatch.reporting.drawings.matrices import density
-from anonymatch.reporting.html.audit import audit_html
-from anonymatch.reporting.html.comparison import comparison_html
 from anonymatch.reporting.html.document import document
-from anonymatch.reporting.html.user_table import user_rows
 
 NASTY = "</script><b>&\u202e\x00'\""
 
@@ -284,7 +282,7 @@ def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
 def test_lost_messages_are_named_as_lost() -> None:
     text = words(audit_html(audit(passage(40, lost=7))))
 
-    assert "40 messages and 33 messages out" in text
+    assert "40 messages in, 33 out" in text
     assert "Lost 7 Messages that never came out" in text
     assert "What is paid is delay" in text
 
@@ -336,7 +334,8 @@ def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
         assert plain(row.judgement) in unescape(text)
     assert "estimated, 95 % sure, seed 7" in shown_text
     assert "not known" in shown_text
-    assert f"mix: {audits[0].observation.source}, the attacker sees both ends; " in shown_text
+    source = audits[0].observation.source
+    assert f"{source}, the attacker sees both ends; " in shown_text
     assert "random: Some figures are estimated" in shown_text
     assert "anonymatch compare a b c" in shown_text
     assert len(anchors(text)) == len(set(anchors(text)))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.browser import Browser
+from tests.report.pages import audit_html
 
 import anonymatch as am
-from anonymatch.reporting import audit_html, write_html
+from anonymatch.reporting import write_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from tests.browser import Browser
 from tests.fonts import width_in
+from tests.report.pages import audit_html, comparison_html
 
 import anonymatch as am
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.mixes.logs.observation import MessageObservation, Passage
 from anonymatch.reporting import report_html
-from anonymatch.reporting.html.audit import audit_html
-from anonymatch.reporting.html.comparison import comparison_html
 from anonymatch.reporting.html.document import write_html
 from anonymatch.reporting.html.paper import paper_html
 from anonymatch.theory.claims.claim import check

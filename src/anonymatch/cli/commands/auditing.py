@@ -11,8 +11,9 @@ import anonymatch as am
 from anonymatch.base.options import above_zero, argument, option, repeated, whole
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.command import command
-from anonymatch.cli.console import MISSED, note, show, typed, watch
+from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.options import WORK, Options, file_option, html_option, top_option
+from anonymatch.cli.presenting import answer, present
 from anonymatch.cli.reading import about, observe
 from anonymatch.cli.saving import FigureOptions
 from anonymatch.mixes import LogOptions, Observation, ReadOptions, has_rounds
@@ -116,6 +117,20 @@ def audit(
     signatures. 'anonymatch audit --source KIND --help' lists the options of one kind of file, such
     as mixim (simulator) or mixmatch (flow pairs).
     """
+    from anonymatch.problems import detected
+
+    problem = detected(where.file)
+    if problem is not None:
+        return answer(
+            problem,
+            where.file,
+            options,
+            fail_under=asked.fail_under or (),
+            fail_over=asked.fail_over or (),
+            strict=asked.strict,
+            top=asked.top,
+            html=asked.html,
+        )
     if reading.original is not None:
         note("'audit --original' is now 'anonymatch table audit'; it works until 0.3.0")
     return run_audit(
@@ -134,7 +149,7 @@ def run_audit(
     explain: bool = False,
 ) -> int | None:
     """Audit a file of any kind; ``forwarding`` says which command would have been its own."""
-    from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, parse_gates
+    from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, audit_report, parse_gates
 
     thresholds = parse_gates(list(asked.fail_under or ()), AT_LEAST)
     thresholds |= parse_gates(list(asked.fail_over or ()), AT_MOST)
@@ -172,10 +187,7 @@ def run_audit(
     gates = am.check_gates(result, thresholds, strict=asked.strict)
     if asked.csv is not None:
         saving.save(result.frame.to_dict(as_series=True), asked.csv)
-    if asked.html is not None:
-        from anonymatch.reporting import audit_html, write_html
-
-        write_html(audit_html(result, command=typed(), gates=gates), asked.html)
+    record = None
     if options.json:
         lines = [
             {
@@ -188,17 +200,23 @@ def run_audit(
             for gate in gates
         ]
         solvers = {"solvers": _solvers(observation, options)} if explain else {}
-        json_output.print_json(result.to_dict() | {"gates": lines} | solvers)
+        record = result.to_dict() | {"gates": lines} | solvers
+    if record is None or asked.html is not None:
+        missed = {gate.name: gate.threshold for gate in gates if gate.missed}
+        report = audit_report(result, missed=missed, whole=asked.html is not None)
+        present(
+            report,
+            title=result.name,
+            gates=gates,
+            top=asked.top,
+            record=record,
+            html=asked.html,
+        )
     else:
-        from anonymatch.cli.screens import audit, release
-
-        if isinstance(result, am.TableAudit):
-            show(*release.release_screen(result, gates))
-        else:
-            show(*audit.audit_screen(result, gates))
-        if explain:
-            show(_solver_table(observation, options))
-    saving.note_written(asked.csv, asked.html)
+        json_output.print_json(record)
+    if explain and record is None:
+        show(_solver_table(observation, options))
+    saving.note_written(asked.csv)
     drawn.write(audit_charts(result))
     return MISSED if any(gate.passed is False for gate in gates) else None
 
@@ -237,7 +255,7 @@ def compare(
     *, asked: _Compared, reading: ReadOptions, drawn: FigureOptions, options: Options
 ) -> None:
     """Which setting is better? Audits side by side. --law once for all, or once for each."""
-    from anonymatch.audits import comparison_charts
+    from anonymatch.audits import comparison_charts, comparison_report
 
     files, laws = list(asked.files), list(asked.law or ())
     if len(files) == 1 and len(laws) > 1:
@@ -262,17 +280,9 @@ def compare(
         )
         names.append(str(law) if files.count(path) > 1 and len(laws) > 1 else path.name)
     comparison = am.compare(audits, names)
-    if asked.html is not None:
-        from anonymatch.reporting import comparison_html, write_html
-
-        write_html(comparison_html(comparison, command=typed()), asked.html)
-    if options.json:
-        json_output.print_json(comparison.to_dict())
-    else:
-        from anonymatch.cli.screens import audit
-
-        show(*audit.comparison_screen(comparison))
-    saving.note_written(asked.html)
+    record = comparison.to_dict() if options.json else None
+    report = comparison_report(comparison, whole=asked.html is not None)
+    present(report, record=record, html=asked.html)
     drawn.write(comparison_charts(comparison))
 
 
@@ -301,11 +311,11 @@ class _FirstFigures:
         self._file, self._shown = file, False
 
     def __call__(self, release: Release) -> None:
-        from anonymatch.cli.screens.release import first_screen
+        from anonymatch.audits import first_report
 
         if not self._shown:
             self._shown = True
-            show(*first_screen(self._file.name, release))
+            present(first_report(self._file.name, release))
 
     def if_long(self, release: Release) -> None:
         """Show the first figures if matching the remaining pairs may take long."""

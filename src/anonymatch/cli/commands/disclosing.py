@@ -109,7 +109,7 @@ def rounds(
     gates = judge(report, thresholds)
     if asked.csv is not None:
         saving.save(result.profiles.to_dict(as_series=True), asked.csv)
-    record = json_output.rounds_record(result) if options.json else None
+    record = json_output.rounds_record(result, gates) if options.json else None
     present(report, title=file.name, gates=gates, top=asked.top, record=record, html=asked.html)
     saving.note_written(asked.csv)
     drawn.write(report.drawings())

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
 from anonymatch.base.options import argument, option, whole
+from anonymatch.base.text import as_option
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.command import command
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, html_option
 from anonymatch.cli.reading import graph_of, observe
-from anonymatch.cli.screens import audit
 from anonymatch.mixes import ReadOptions, TrafficOptions
 from anonymatch.reporting import terminal
 
@@ -177,5 +177,8 @@ _NEXT = (
 
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
-    heading, *rest = audit.audit_screen(result)
+    from anonymatch.audits import audit_report
+
+    report = audit_report(result, whole=False)
+    heading, *rest = terminal.report_screen(report, title=result.name, say=as_option)
     return [heading, terminal.paragraph(_INTRODUCTION), *rest, terminal.paragraph(_NEXT)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import anonymatch as am
 from anonymatch.base.numbers import amount
 from anonymatch.base.options import argument, option
 from anonymatch.base.text import as_option
-from anonymatch.cli import json_output, saving
+from anonymatch.cli import saving
 from anonymatch.cli.command import command
-from anonymatch.cli.console import MISSED, note, show, typed, watch
+from anonymatch.cli.console import MISSED, note, watch
 from anonymatch.cli.options import Options, file_option, html_option
+from anonymatch.cli.presenting import present
 from anonymatch.cli.saving import FigureOptions
 from anonymatch.planning import PlanOptions
 
@@ -49,7 +49,8 @@ def plan(
     anonymity of its worst messages as intervals, and the upper bound for every mix. The attacker
     sees every link.
     """
-    from anonymatch.planning import plan_charts
+    from anonymatch.planning import plan_report, plan_thresholds
+    from anonymatch.reporting import judge
 
     saving.check_target(asked.csv)
     result = watch(
@@ -61,21 +62,14 @@ def plan(
     written = None if asked.emit is None else result.emit(asked.emit)
     if asked.csv is not None:
         saving.save(result.settings.to_dict(as_series=True), asked.csv)
-    if asked.html is not None:
-        from anonymatch.reporting import plan_html, write_html
-
-        write_html(plan_html(result, command=typed()), asked.html)
-    if options.json:
-        json_output.print_json(result.to_dict())
-    elif written is not None:
-        sys.stdout.write(written)
+    report = plan_report(result, half_life=not options.json and written is None)
+    gates = judge(report, plan_thresholds(result)) if report.figures else ()
+    record = result.to_dict() if options.json else None
+    present(report, gates=gates, record=record, instead=written, html=asked.html)
+    if written is not None and not options.json:
         _emitted_notes(result, asked.emit)
-    else:
-        from anonymatch.cli.screens import plan
-
-        show(*plan.plan_screen(result))
-    saving.note_written(asked.csv, asked.html)
-    drawn.write(plan_charts(result))
+    saving.note_written(asked.csv)
+    drawn.write(report.drawings())
     return MISSED if asked.require and not result.met else None
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymatch.base.numbers import plural
 from anonymatch.base.options import argument
 from anonymatch.cli import json_output
 from anonymatch.cli.command import command
 from anonymatch.cli.commands.auditing import AuditOptions, run_audit
-from anonymatch.cli.console import MISSED, note, notes, show, watch
+from anonymatch.cli.console import MISSED, note, notes, watch
 from anonymatch.cli.options import WORK, Options, file_option
+from anonymatch.cli.presenting import present
 from anonymatch.cli.reading import about
 from anonymatch.cli.saving import FigureOptions
 from anonymatch.mixes import ReadOptions
@@ -83,10 +83,9 @@ def improve_table(
     if options.json:
         json_output.print_json(json_output.plain(found.to_dict()))
         return None if found.reached else MISSED
-    from anonymatch.cli.screens.release import generalised_screen
+    from anonymatch.audits import improved_report
 
-    title = f"{file.name}: {plural(release.n_rows, 'row')}"
-    show(*generalised_screen(found, title, observation.notes))
+    present(improved_report(found, file.name, observation.notes))
     if out is not None:
         saved = f"saved the changed table in {out}"
         unsaved = f"{out} is not written because a target is not reached"

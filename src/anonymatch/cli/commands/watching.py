@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from anonymatch.base.errors import InputError
 from anonymatch.cli import json_output
 from anonymatch.cli.command import command
-from anonymatch.cli.console import DONE, MISSED, note, show
+from anonymatch.cli.console import DONE, MISSED, note
 from anonymatch.cli.options import Options
+from anonymatch.cli.presenting import present
 from anonymatch.monitoring import WatchOptions
 
 if TYPE_CHECKING:
-    from anonymatch.monitoring import Report, Windows
+    from anonymatch.monitoring import Window, Windows
 
 __all__: list[str] = []
 
@@ -61,7 +62,7 @@ def watch(*, asked: WatchOptions, options: Options) -> int:
     return code
 
 
-def _reports(windows: Windows, asked: WatchOptions) -> Iterator[Report]:
+def _reports(windows: Windows, asked: WatchOptions) -> Iterator[Window]:
     """Reports from where they come from; what was given and has no use there is refused."""
     from anonymatch.monitoring import Prometheus, reports_of_lines, reports_of_prometheus
 
@@ -96,11 +97,8 @@ def _reports(windows: Windows, asked: WatchOptions) -> Iterator[Report]:
     )
 
 
-def _tell(report: Report, as_json: bool) -> None:
-    if as_json:
-        json_output.print_json(json_output.plain(report.to_dict()))
-    else:
-        from anonymatch.cli.screens import watch
+def _tell(window: Window, as_json: bool) -> None:
+    from anonymatch.monitoring import watch_report
 
-        show(*watch.watch_screen(report))
+    present(watch_report(window), record=json_output.plain(window.to_dict()) if as_json else None)
     sys.stdout.flush()

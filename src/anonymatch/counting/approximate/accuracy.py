@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymatch.counting.approximate.estimate import Basis, Estimate
-from anonymatch.counting.approximate.marginals import EdgeEstimate
-from anonymatch.counting.approximate.nested_bound import exact_matchings, guaranteed
+from anonymatch.counting.approximate.records import Basis, EdgeEstimate, Estimate
 from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.bounds.bregman import block_bounds
@@ -50,6 +48,8 @@ class Accuracy:
         self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> Estimate:
         """The block's count, as promised; BudgetError if that costs more than the budget."""
+        from anonymatch.counting.approximate.nested_bound import guaranteed
+
         square = squared(block)
         if square is None:
             raise budget.refusal(
@@ -81,6 +81,8 @@ class Accuracy:
 
         Raises BudgetError if that is predicted to cost more than the budget.
         """
+        from anonymatch.counting.approximate.nested_bound import exact_matchings
+
         size = math.ceil(math.log(2 * block.n_edges / self.delta) / (2 * self.epsilon**2))
         drawn = exact_matchings(block, size, seed=seed, budget=budget, effort=effort)
         users = np.arange(block.n_users)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property
 
 import numpy as np
@@ -38,34 +37,12 @@ from anonymatch.counting.approximate.importance import (
     spread_of,
 )
 from anonymatch.counting.approximate.particles import ParticleFilter, promising_filter
+from anonymatch.counting.approximate.records import Basis, Estimate, EstimateBudget, proven_only
 from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, log_count_at_rest
 from anonymatch.counting.approximate.tuning import ESTIMATE, NOMINAL, PARTICLES, SPARE
 from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Cancelled, Execution, student
-
-CONFIDENCE = 0.95
-
-
-class Basis(Enum):
-    """What an interval rests on; decisions are taken on this and never on a method's name."""
-
-    UNKNOWN = "nothing"
-    UNCHECKED = "beliefs that were compared with nothing"
-    PROVEN = "proven bounds"
-    BRACKET = "errors of two samples that hardly meet"
-    GUARANTEED = "draws with a promise for any block"
-    SAMPLED = "errors of draws, independent of other blocks"
-    MOVES = "errors of chains of moves, independent of other blocks"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EstimateBudget:
-    """What an estimate may cost, in predicted seconds of one core, and how close is enough."""
-
-    seconds: float
-    half_width: float  # in natural logs
-    strict: bool = True  # whether the seconds were asked for: else a few draws are made anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,50 +57,6 @@ class DrawTask:
     @property
     def stopped(self) -> bool:
         return self.effort.stop.cancelled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """The log of one block's count: the value, its interval, and the proven one.
-
-    ``effective``: independent draws that would tell as much; 0 without any.
-    """
-
-    log: float
-    low: float
-    high: float
-    proven: tuple[float, float]
-    method: str
-    basis: Basis
-    effective: float = 0.0
-
-    @property
-    def statistical(self) -> bool:
-        """Whether the interval comes from errors that are independent of other blocks'."""
-        return self.basis in (Basis.SAMPLED, Basis.MOVES)
-
-    def divided(self, divisor: float) -> Estimate:
-        log, low, high = self.log - divisor, self.low - divisor, self.high - divisor
-        return replace(self, log=log, low=low, high=high)
-
-    def within(self, proven: tuple[float, float]) -> Estimate:
-        """No farther than what is proven; if all of it lies outside, only that is believed."""
-        low, high = max(self.low, proven[0]), min(self.high, proven[1])
-        if low > high:
-            return _proven_only(proven)
-        return replace(self, log=min(max(self.log, low), high), low=low, high=high, proven=proven)
-
-
-def _proven_only(proven: tuple[float, float]) -> Estimate:
-    low, high = proven
-    return Estimate(
-        log=(low + high) / 2,
-        low=low,
-        high=high,
-        proven=proven,
-        method="proven bounds",
-        basis=Basis.PROVEN,
-    )
 
 
 def _sampled(
@@ -155,7 +88,7 @@ def estimate(
     proven = block_bounds(block) if proven is None else proven
     task = DrawTask(block, seed, allowed, effort)
     if allowed.seconds <= 0 or task.stopped:
-        return _proven_only(proven)
+        return proven_only(proven)
     sampled = _by_filter(task)
     square = squared(block) if sampled is None and not task.stopped else None
     if square is not None:
@@ -164,7 +97,7 @@ def estimate(
         sampled = None if sampled is None else sampled.divided(divisor)
     if sampled is None and block.optional and not task.stopped:
         sampled = _by_rests(task)
-    return _proven_only(proven) if sampled is None else sampled.within(proven)
+    return proven_only(proven) if sampled is None else sampled.within(proven)
 
 
 def _by_rests(task: DrawTask) -> Estimate | None:

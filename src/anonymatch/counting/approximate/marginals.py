@@ -10,16 +10,14 @@ for any draw, belief propagation or Sinkhorn's shares alone, of which nothing is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats
 from anonymatch.counting.approximate.estimate import (
-    Basis,
     DrawTask,
-    EstimateBudget,
     Sampling,
     any_matching,
 )
@@ -31,30 +29,13 @@ from anonymatch.counting.approximate.importance import (
     messages,
 )
 from anonymatch.counting.approximate.particles import promising_filter
+from anonymatch.counting.approximate.records import Basis, EdgeEstimate, EstimateBudget
 from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, SpareChains
 from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.sinkhorn import Pieces, Square
 from anonymatch.running import Execution
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EdgeEstimate:
-    """Probabilities of a block's edges, their standard errors, and where they come from.
-
-    ``entropy_errors``: of each user's Shannon entropy in bits, where chains tell them.
-    """
-
-    probabilities: Floats
-    errors: Floats
-    method: str
-    basis: Basis = Basis.SAMPLED
-    entropy_errors: Floats | None = None
-
-    @classmethod
-    def unknown(cls, n_edges: int) -> EdgeEstimate:
-        return cls(np.full(n_edges, np.nan), np.zeros(n_edges), "out of reach", Basis.UNKNOWN)
 
 
 def estimate_edges(

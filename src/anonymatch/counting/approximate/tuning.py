@@ -12,7 +12,7 @@ from dataclasses import dataclass
 NOMINAL = 0.97
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class EstimateTuning:
     """Counts of blocks (estimate.py, bridge.py)."""
 
@@ -43,7 +43,7 @@ class EstimateTuning:
     chain_edges: int = 2_000_000  # with those of added users, that chains go over
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class GuideTuning:
     """Guided draws and worm chains (importance.py), and matchings drawn by them."""
 
@@ -62,7 +62,7 @@ class GuideTuning:
     apart: int = 5  # times that about every user picks between two matchings of chains of moves
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class EdgeTuning:
     """Probabilities of edges (marginals.py, accuracy.py)."""
 
@@ -87,7 +87,7 @@ class EdgeTuning:
     delta: float = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ParticleTuning:
     """Particle filters (particles.py)."""
 
@@ -106,7 +106,7 @@ class ParticleTuning:
     dense: float = 0.5  # width against all behaviours from which users with few edges come first
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class SpareTuning:
     """Chains of moves where behaviours are left over (spare_chain.py)."""
 
@@ -134,7 +134,7 @@ class SpareTuning:
     rounding: float = 1e-9  # of the rule and the series, a user
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class NestedTuning:
     """Counts with a promise (nested_bound.py)."""
 

@@ -20,7 +20,7 @@ def _by_factors() -> dict[int, float]:
     return {2: 1.0, 3: 1.0, 4: four, 0: 34.0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # what is not generated starts faster
 class Tuning:
     """Measured speeds and thresholds; tests take others by :func:`tuned`."""
 
@@ -224,7 +224,7 @@ class Tuning:
     bethe_proof: float = 3e-7  # of what is proven from one matrix, but for the search
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Limits:
     """Numbers from proofs, kernels and doubles: nothing of this is measured."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class MeasureTuning:
     """Numbers that decide how figures are computed and how wide their intervals are."""
 

@@ -16,8 +16,7 @@ from anonymatch import _native
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError
 from anonymatch.counting.approximate.accuracy import Accuracy
-from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
-from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges, unchecked_edges
+from anonymatch.counting.approximate.records import EdgeEstimate, Estimate, EstimateBudget
 from anonymatch.counting.blocks.block_classes import BlockClass, Reduced, SmallClasses, reduce
 from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
@@ -158,12 +157,17 @@ class Computation:
 
         What is exact and what is proven come first: from then on there is an answer to end with.
         """
-        if over:
-            self.run(over)
-            for k in set(range(len(self.kinds))) - over:
-                _ = self.solution(k).log_and_error
+        if not over:
+            self.effort.stop.useful = False
+            self.effort.settle()
+            return {}
+        from anonymatch.counting.approximate.estimate import estimate  # exact counts need none
+
+        self.run(over)
+        for k in set(range(len(self.kinds))) - over:
+            _ = self.solution(k).log_and_error
         proven = self._proven(over)
-        self.effort.stop.useful = bool(over)
+        self.effort.stop.useful = True
         estimates: dict[int, Estimate] = {}
         for k, bounds in proven.items():
             kind = self.kinds[k]
@@ -254,6 +258,11 @@ class Computation:
 
         If one is out of reach: None, or with ``partial`` NaN for its probabilities.
         """
+        if not over:
+            self.effort.settle()
+            return {}
+        from anonymatch.counting.approximate import marginals
+
         estimates = {}
         for k in sorted(over):
             kind = self.kinds[k]
@@ -263,7 +272,7 @@ class Computation:
             if partial and allowed.seconds < tuning().estimate_edges_from:
                 estimates[k] = EdgeEstimate.unknown(kind.block.n_edges)
                 continue
-            one = estimate_edges(
+            one = marginals.estimate_edges(
                 kind.block,
                 seed=(self.settings.seed, kind.number),
                 allowed=allowed,
@@ -272,7 +281,9 @@ class Computation:
             if one is None and not partial:
                 if allowed.seconds < tuning().unchecked_from / len(over):
                     return None
-                one = unchecked_edges(kind.block, seconds=allowed.seconds, effort=self.effort)
+                one = marginals.unchecked_edges(
+                    kind.block, seconds=allowed.seconds, effort=self.effort
+                )
             estimates[k] = one or EdgeEstimate.unknown(kind.block.n_edges)
         self.effort.settle()
         return estimates

@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from anonymatch.graph import Graph
     from anonymatch.reporting.charts import EmbeddedChart
     from anonymatch.reporting.drawings.svg import Picture
-    from anonymatch.reporting.html.tables import HtmlTable
 
 __all__ = [
     "Panel",
     "Section",
     "document",
-    "panel_section",
     "render",
     "script",
     "style",
@@ -74,27 +72,6 @@ def render(template: str, **values: object) -> Markup:
     <title>&lt;b&gt;</title>
     """
     return Markup(_environment().get_template(template).render(**values))
-
-
-def panel_section(
-    anchor: str,
-    title: str,
-    panels: Sequence[Panel] = (),
-    *,
-    before: Sequence[str] = (),
-    tables: Sequence[tuple[str, HtmlTable]] = (),
-    after: Sequence[str] = (),
-    style: str = "",
-) -> Section:
-    """Sentences, then pictures with captions, then tables with names, then what it all means.
-
-    Examples
-    --------
-    >>> panel_section("one", "First", before=["A & B."]).body.strip()
-    Markup('<p>A &amp; B.</p>')
-    """
-    body = render("audit_panels.html", before=before, items=panels, tables=tables, after=after)
-    return Section(anchor, title, body, style=style)
 
 
 @cache

@@ -13,12 +13,13 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit, ExposedAudit
+from anonymatch.audits import Audit, ExposedAudit, audit_report
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS
 from anonymatch.mixes import FirstLook, parse_law
-from anonymatch.reporting import Section, audit_html, audit_sections
+from anonymatch.problems import detected
+from anonymatch.reporting import Section, report_html, report_sections
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
 from anonymatch.studio.address import CHOICES, address, choice, number
@@ -261,6 +262,11 @@ class _AuditPage(FilePage):
             self.look_view.clear()
             self.look_step.hide()
             return
+        problem = detected(inquiry.path)
+        if problem is not None:
+            self.look_step.hide()
+            await self.view.ask(partial(inquiry.reported, problem), _put)
+            return
         self.look_step.show()
         await self.look_view.ask(
             lambda _: self.studio.looks.once(inquiry, inquiry.first_look), self._looked
@@ -381,7 +387,9 @@ class _AuditPage(FilePage):
         audit = self.studio.audits.once(inquiry, lambda: inquiry.audit(progress))
         if isinstance(audit, ExposedAudit):
             _ = audit.designs
-        return _Result(audit=audit, sections=audit_sections(audit, command=inquiry.command()))
+        return _Result(
+            audit=audit, sections=report_sections(audit_report(audit).run_by(inquiry.command()))
+        )
 
     def _marked(self, marked: tuple[float, float] | None) -> None:
         self.options.marked = marked
@@ -461,7 +469,7 @@ class _AuditPage(FilePage):
 
     def _save_report(self) -> None:
         audit, command = self.shown_audit, self.inquiry.command(self.options.thresholds)
-        page = audit_html(audit, gates=self.thresholds.gates(), command=command)
+        page = report_html(audit_report(audit).run_by(command), gates=self.thresholds.gates())
         w.save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
 
     def _question(self, audit: Audit) -> None:

@@ -11,10 +11,16 @@ from urllib.parse import parse_qsl
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Comparison, compare, comparison_charts, figure_text
+from anonymatch.audits import (
+    Comparison,
+    compare,
+    comparison_charts,
+    comparison_report,
+    figure_text,
+)
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
-from anonymatch.reporting import comparison_html
+from anonymatch.reporting import report_html
 from anonymatch.reporting.charts import GROUPS
 from anonymatch.running import Progress
 from anonymatch.studio import widgets as w
@@ -268,4 +274,5 @@ def _python(inquiries: Sequence[AuditRequest]) -> str:
 
 
 def _save(comparison: Comparison, command: str) -> None:
-    w.save(comparison_html(comparison, command=command), "comparison.html", "text/html")
+    page = report_html(comparison_report(comparison).run_by(command))
+    w.save(page, "comparison.html", "text/html")

@@ -9,8 +9,15 @@ from typing import Any
 
 from anonymatch.base.numbers import amount, percent, span
 from anonymatch.base.options import option_texts
-from anonymatch.planning import NetworkPlan, PlanOptions, Setting, missed_in_words, plan
-from anonymatch.reporting import plan_html
+from anonymatch.planning import (
+    NetworkPlan,
+    PlanOptions,
+    Setting,
+    missed_in_words,
+    plan,
+    plan_report,
+)
+from anonymatch.reporting import report_html
 from anonymatch.studio import widgets as w
 from anonymatch.studio.address import (
     Query,
@@ -88,7 +95,8 @@ def _found(given: Mapping[str, Any], found: NetworkPlan) -> None:
         show_setting(setting)
 
     def save_report() -> None:
-        w.save(plan_html(found, command=plan_command(given)), "plan.html", "text/html")
+        page = report_html(plan_report(found).run_by(plan_command(given)))
+        w.save(page, "plan.html", "text/html")
 
     w.button("Save the report", save_report)
     w.same_result(plan_command(given), plan_python(given))

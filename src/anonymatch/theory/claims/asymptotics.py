@@ -21,6 +21,7 @@ from anonymatch.theory.claims.question import (
     table,
     trial,
 )
+from anonymatch.theory.claims.small_graphs import SEARCH
 from anonymatch.theory.designs import (
     avoiding_share_log,
     limit_ratio,
@@ -32,9 +33,6 @@ from anonymatch.theory.designs import (
     stirling_comparison,
 )
 
-_SIZES = [10, 30, 100, 300, 10**3, 10**4, 10**5, 10**6, 10**8, 10**10, 10**12]
-_CLOSE = 1e-3
-
 FAMILIES: dict[str, Callable[[int], int]] = {
     "b = 1": lambda k: 1,
     "b = 5": lambda k: 5,
@@ -45,7 +43,7 @@ FAMILIES: dict[str, Callable[[int], int]] = {
 }
 
 
-def tends_to(values: Sequence[float], limit: float, close: float = _CLOSE) -> bool:
+def tends_to(values: Sequence[float], limit: float, close: float = SEARCH.close) -> bool:
     """Whether values come closer to a limit at each step, and close in the end.
 
     Examples
@@ -90,17 +88,18 @@ def exact_ratio(k: int, a: int, b: int) -> float:
 
 def condition_met(k: int, b: int) -> bool:
     """Whether b ln k / k is small."""
-    return b * math.log(k) / k < _CLOSE
+    return b * math.log(k) / k < SEARCH.close
 
 
 @question("theorem-limit")
 def theorem_limit(run: ClaimContext) -> Finding:
     """The ratio for b that stay, grow slowly, or grow with k."""
+    sizes = SEARCH.growing
     ratios = {
-        name: [limit_ratio(k, min(b(k), k - 1)) for k in _SIZES] for name, b in FAMILIES.items()
+        name: [limit_ratio(k, min(b(k), k - 1)) for k in sizes] for name, b in FAMILIES.items()
     }
     to_one = {name: tends_to(values, 1.0) for name, values in ratios.items()}
-    met = {name: condition_met(_SIZES[-1], b(_SIZES[-1])) for name, b in FAMILIES.items()}
+    met = {name: condition_met(sizes[-1], b(sizes[-1])) for name, b in FAMILIES.items()}
     iff = trial(((name,) for name in FAMILIES), lambda name: to_one[name] == met[name])
     agree = trial(
         ((k, b) for k in range(2, 13) for b in range(k)),
@@ -120,7 +119,7 @@ def theorem_limit(run: ClaimContext) -> Finding:
             "M(H) over the bound, by k and b",
             "k",
             "ratio",
-            _SIZES,
+            sizes,
             {
                 name: ratios[name][:8]
                 for name in ("b = 1", "b = k / 2", "b = k - 1")
@@ -129,7 +128,7 @@ def theorem_limit(run: ClaimContext) -> Finding:
         ),
         table(
             "The same ratio",
-            ["b", *(f"k = {k}" for k in _SIZES), "tends to 1", "b ln k / k tends to 0"],
+            ["b", *(f"k = {k}" for k in sizes), "tends to 1", "b ln k / k tends to 0"],
             [[name, *ratios[name], to_one[name], met[name]] for name in FAMILIES],
         ),
         table(

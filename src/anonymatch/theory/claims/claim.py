@@ -365,8 +365,6 @@ WORDS = (
 
 # ---- checking
 
-_MEMORY = {False: 1.3e8, True: 6e8}  # bytes, by thorough: measured 80 and 470 MB
-
 
 @tells_misfits
 def check(
@@ -424,8 +422,8 @@ def check(
     needs = max((question.needs for question in chosen), key=_LEVELS.index, default="")
     seconds = run.predicted(needs) + sum(question.seconds for question in chosen)
     allowed = Budget.of(budget)
-    if not allowed.allows(seconds, _MEMORY[run.thorough]):
-        raise allowed.refusal("checking these claims", seconds, _MEMORY[run.thorough])
+    if not allowed.allows(seconds, run.memory):
+        raise allowed.refusal("checking these claims", seconds, run.memory)
     effort.expect(seconds)
     run.prepare(needs)
     checked = []

@@ -13,7 +13,6 @@ from anonymatch.base.logarithms import phi_difference, psi
 from anonymatch.counting import permanent
 from anonymatch.graph import crown
 from anonymatch.theory.claims.named_graphs import (
-    DIGITS,
     PartitionGraph,
     balanced,
     bound_power,
@@ -24,11 +23,8 @@ from anonymatch.theory.claims.named_graphs import (
     precise,
 )
 from anonymatch.theory.claims.question import ClaimContext, Finding, judge, question, table, trial
+from anonymatch.theory.claims.small_graphs import SEARCH
 from anonymatch.theory.designs import equity, equity_increment, parameters
-
-_USERS = 7  # for whom all lists of degrees are tried
-_LAST = 5000  # degree up to which the sign of the increment is computed
-
 
 # ---- two sizes of complete parts
 
@@ -82,14 +78,14 @@ def lemma_equity(run: ClaimContext) -> Finding:
     """All lists of degrees of up to seven users, compared exactly."""
     lists = [
         degrees
-        for n in range(1, _USERS + 1)
+        for n in range(1, SEARCH.listed_users + 1)
         for m in range(n, n * n + 1)
         for degrees in degree_sequences(n, m, n)
     ]
     positive = trial(((degrees,) for degrees in lists), not_larger)
     with_zero = sum(
         1
-        for n in range(1, _USERS + 1)
+        for n in range(1, SEARCH.listed_users + 1)
         for m in range(n * n + 1)
         for degrees in degree_sequences(n, m, n, least=0)
         if 0 in degrees
@@ -98,8 +94,8 @@ def lemma_equity(run: ClaimContext) -> Finding:
         judge(positive.holds and not with_zero, conditional=positive.holds),
         finding=f"Equal degrees are best for {positive} lists of positive degrees; {with_zero} "
         "lists have a zero, for which the product is not defined.",
-        searched=f"all lists of degrees of up to {_USERS} users, in whole numbers; that the "
-        "increments fall (equity-difference) proves it for all",
+        searched=f"all lists of degrees of up to {SEARCH.listed_users} users, in whole numbers; "
+        "that the increments fall (equity-difference) proves it for all",
     )
 
 
@@ -129,7 +125,7 @@ def same_to_all_digits(
     formula: Callable[[Decimal], Decimal], truth: Callable[[Decimal], Decimal], a: int
 ) -> bool:
     """Whether two formulas agree to forty digits behind the point."""
-    return abs(precise(formula, a) - precise(truth, a)) < Decimal(10) ** (10 - DIGITS)
+    return abs(precise(formula, a) - precise(truth, a)) < Decimal(10) ** (10 - SEARCH.digits)
 
 
 @question("equity-difference")
@@ -140,7 +136,9 @@ def equity_difference(run: ClaimContext) -> Finding:
         trial(cases, lambda a, form=form: same_to_all_digits(form, true_difference, a))
         for form in (paper_difference, corrected_difference)
     )
-    falls = trial(((a,) for a in range(2, _LAST + 1)), lambda a: equity_increment(a) < 0)
+    falls = trial(
+        ((a,) for a in range(2, SEARCH.increments + 1)), lambda a: equity_increment(a) < 0
+    )
     rows = [
         [a, *(float(precise(form, a)) for form in (true_difference, paper_difference))]
         for a in (2, 3, 4, 5, 10, 100)
@@ -150,8 +148,8 @@ def equity_difference(run: ClaimContext) -> Finding:
         table("The difference", ["a", "true", "as displayed"], rows),
         finding=f"The paper's formula is right for {paper} values of a (at a = 2 it gives "
         f"{rows[0][2]:+.4f} for {rows[0][1]:+.4f}), the corrected one for {corrected}; the "
-        f"difference is negative for {falls} values up to {_LAST}.",
-        searched=f"a = 2 to 100 to {DIGITS - 10} digits, the sign to {_LAST}",
+        f"difference is negative for {falls} values up to {SEARCH.increments}.",
+        searched=f"a = 2 to 100 to {SEARCH.digits - 10} digits, the sign to {SEARCH.increments}",
     )
 
 
@@ -179,7 +177,7 @@ def bound_exponent(run: ClaimContext) -> Finding:
 @question("regular-degrees")
 def regular_degrees(run: ClaimContext) -> Finding:
     """The degrees with the largest bound for every n and k."""
-    cases = [(n, k) for n in range(2, _USERS + 1) for k in range(1, n + 1)]
+    cases = [(n, k) for n in range(2, SEARCH.listed_users + 1) for k in range(1, n + 1)]
 
     def only_best(n: int, k: int, degree: int) -> bool:
         if degree * n != k * n:
@@ -195,7 +193,7 @@ def regular_degrees(run: ClaimContext) -> Finding:
         judge(three.holds, corrected=regular.holds),
         finding=f"Degrees of 3 are the only best ones for {three} pairs (n, k) ({thirds} have "
         f"k = 3), degrees of k for {regular}.",
-        searched=f"all lists of degrees of up to {_USERS} users, in whole numbers",
+        searched=f"all lists of degrees of up to {SEARCH.listed_users} users, in whole numbers",
     )
 
 

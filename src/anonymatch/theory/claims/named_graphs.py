@@ -17,6 +17,7 @@ from anonymatch.graph import Graph, complete, partition
 from anonymatch.theory.attacks import exposures
 from anonymatch.theory.claims.claim import Evidence
 from anonymatch.theory.claims.question import table
+from anonymatch.theory.claims.small_graphs import SEARCH
 from anonymatch.theory.designs import Design, Near, design, graph_of, parameters
 
 _T = TypeVar("_T")
@@ -144,8 +145,6 @@ def _known(value: _T | None) -> _T:
     return value
 
 
-DIGITS = 50
-
 Power = tuple[int, int]
 """(value, root): the number whose root-th power is value."""
 
@@ -212,14 +211,14 @@ def degree_sequences(n: int, m: int, largest: int, least: int = 1) -> Iterator[t
 def log_factorial_digits(n: int) -> Decimal:
     """Natural log of n! to fifty digits."""
     with localcontext() as context:
-        context.prec = DIGITS + 10
+        context.prec = SEARCH.digits + 10
         return Decimal(math.factorial(n)).ln()
 
 
 def precise(formula: Callable[..., Decimal], *arguments: int) -> Decimal:
     """The value of a formula in Decimals, worked out with fifty digits and ten to spare."""
     with localcontext() as context:
-        context.prec = DIGITS + 10
+        context.prec = SEARCH.digits + 10
         return formula(*(Decimal(argument) for argument in arguments))
 
 

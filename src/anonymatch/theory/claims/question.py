@@ -320,6 +320,7 @@ class ClaimContext:
     ) -> None:
         self.thorough = thorough
         self.largest = SEARCH.largest if thorough else SEARCH.quick
+        self.memory = SEARCH.memory[thorough]
         self._folder = folder
         self._effort = Execution() if effort is None else effort
         self._surveys: dict[int, Survey] = {}

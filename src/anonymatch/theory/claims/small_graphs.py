@@ -37,7 +37,7 @@ Rows = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How far small graphs are searched, in users, and measured seconds of its parts."""
+    """How far claims are tried, and measured costs of the search over small graphs."""
 
     quick: int = 5
     largest: int = 6  # if asked for; 7 users have 33 million classes
@@ -46,6 +46,12 @@ class Search:
     figure_seconds: float = 4e-6  # to count through all edges of one graph
     play_chunk: int = 1 << 11
     play_seconds: tuple[float, ...] = (2e-4, 4e-4, 1e-3, 3e-3, 0.05, 6.0)  # of 1 to 6 users
+    memory: tuple[float, float] = (1.3e8, 6e8)  # bytes, quick and thorough: measured 80 and 470 MB
+    listed_users: int = 7  # for whom all lists of degrees are tried
+    increments: int = 5000  # degree up to which the sign of the increment is computed
+    digits: int = 50  # of decimal numbers
+    close: float = 1e-3  # to a limit in the end
+    growing: tuple[int, ...] = (10, 30, 100, 300, *(10**k for k in (3, 4, 5, 6, 8, 10, 12)))
 
 
 SEARCH = Search()

@@ -344,27 +344,20 @@ def unexplained(log: PhaseLog) -> InputError:
 def phase_seconds(problem: LinkProblem) -> float:
     """Predicted seconds of exact figures by counts by hop, from the mean number in each hop.
 
-    States are the counts that are likely: about ten standard deviations in each hop. One count is
-    known where all that came in left, and nothing else did.
+    A cell is a likely set of counts: some standard deviations in each hop. One count is known if
+    all that came in left, and nothing else did. Predictions are within about a factor of ten.
     """
     law, channel = problem.law, problem.channel
     assert isinstance(law, HopLaw)
     size, lasted = len(problem.arrivals), max(channel.end - channel.begin, 1e-300)
-    widths = [
-        HOPS.phase_width * math.sqrt(min(size * mean / lasted, size) + 1.0) for mean in law.means
-    ]
-    hidden = channel.loss or channel.lost or channel.cover_rate or channel.cover
-    states = math.prod(widths if hidden or channel.inside_at_start else widths[:-1])
+    inside = [min(size * mean / lasted, float(size)) for mean in law.means]
+    widths = [HOPS.phase_width * math.sqrt(number + 1.0) for number in inside]
+    numbers = channel.loss, channel.lost, channel.cover_rate, channel.cover
+    hidden = any(numbers) or channel.inside_at_start > 0.0
+    work = HOPS.event_work + HOPS.cell_work[hidden] * math.prod(widths if hidden else widths[:-1])
+    passes = HOPS.phase_backward + 0.375 * min(HOPS.phase_far * max(inside), float(size))
     events = size + len(problem.departures)
-    to_come = min(HOPS.phase_far * size * max(law.means) / lasted, float(size))
-    return (
-        HOPS.phase_finer
-        * HOPS.work_seconds
-        * HOPS.phase_cell
-        * states
-        * events
-        * (HOPS.phase_backward + 0.375 * to_come)
-    )
+    return HOPS.phase_finer * HOPS.work_seconds * work * events * passes
 
 
 class PhaseWork:

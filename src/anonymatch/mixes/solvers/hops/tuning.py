@@ -23,9 +23,11 @@ class HopTuning:
     path_seconds: float = 0.7e-9  # an event, a path and a departure to come
     phase_row_seconds: float = 9e-8  # a message and a departure to come, for all batches
     phase_far: float = 36.0  # means of the slowest hop after which a message has left
-    # Of a prediction: states in each hop, and passes over each
-    phase_width: float = 10.0
-    phase_cell: float = 4.0
+    # Of a prediction: standard deviations of the number in a hop, passes per event and per cell,
+    # where numbers are known and where losses or cover hide them; measured.
+    phase_width: float = 4.5
+    event_work: float = 6e3
+    cell_work: tuple[float, float] = (25.0, 300.0)
     phase_samples: tuple[int, ...] = (400, 200, 100, 40, 20)
     fewest_paths: int = phase_samples[-1]
     enough_samples: int = 200

@@ -95,7 +95,6 @@ class WideTuning:
     swap_record_seconds: float = 3e-9  # of a row in one replica
     swap_row_seconds: float = 45e-9  # of an entry, for figures of its row
     swap_setup_seconds: float = 8e-9  # of an entry
-    swap_bytes: float = 24.0  # of an entry, and of a row in one replica
     swap_highest: float = 12.0  # tilt at which nothing is left to swap: exp(-12) a message
     # Tilt at which it does not matter any more, over the square of the reach
     swap_lowest: float = 0.02
