@@ -13,7 +13,7 @@ from tests.strategies import Matrix, edge_truth, graph_of, holds, truth, worst_e
 
 import anonymatch as am
 from anonymatch.counting.blocks.block_classes import reduce
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.counting.exact import EXACT
 
 Draws = np.random.Generator

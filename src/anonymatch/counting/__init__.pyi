@@ -10,7 +10,7 @@ from anonymatch.counting.blocks.block_classes import (
     concatenated_ranges as concatenated_ranges,
     members_of_classes as members_of_classes,
 )
-from anonymatch.counting.bounds.bregman import (
+from anonymatch.counting.bounding.bregman import (
     Bounds as Bounds,
     bounds as bounds,
     bregman as bregman,

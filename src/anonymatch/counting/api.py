@@ -18,7 +18,7 @@ from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.records import CONFIDENCE, Basis, EdgeEstimate, Estimate
 from anonymatch.counting.blocks.block_classes import concatenated_ranges
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.counting.planning.choose import AUTO, ESTIMATE, METHODS, method_named
 from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import Count, Factor, Objects, Plan, Posterior, power_product

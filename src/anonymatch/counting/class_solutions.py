@@ -16,7 +16,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.counting.blocks.block_classes import BlockClass
 from anonymatch.counting.blocks.solution import Option, shares
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.bounding.bregman import block_bits
 from anonymatch.counting.integers import words_for
 from anonymatch.counting.planning.choose import AUTO
 from anonymatch.counting.planning.execute import Computation, Settings

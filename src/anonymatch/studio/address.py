@@ -21,29 +21,6 @@ from anonymatch.mixes import SOURCES
 from anonymatch.planning import PRESETS
 from anonymatch.rings import AGE_LAWS
 
-__all__ = [
-    "CHOICES",
-    "Control",
-    "Query",
-    "address",
-    "as_text",
-    "choice",
-    "control",
-    "control_of",
-    "controlled",
-    "form_text",
-    "given_options",
-    "number",
-    "of_text",
-    "option_groups",
-    "option_values",
-    "read_controls",
-    "read_options",
-    "texts",
-    "whole",
-    "with_text",
-]
-
 T = TypeVar("T")
 Query = Mapping[str, str]
 """The part of an address after the question mark."""

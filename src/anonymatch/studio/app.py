@@ -20,8 +20,6 @@ from anonymatch.studio.guard import NONCE, Guard
 from anonymatch.studio.pages import attack, audit, compare, design, paper, plan, rounds, start
 from anonymatch.studio.session import Studio
 
-__all__ = ["build"]
-
 Show = Callable[[Studio, Mapping[str, str]], Awaitable[None]]
 
 _FOR_A_WHILE = {"Cache-Control": "private, max-age=3600"}  # a megabyte, the same for all pages

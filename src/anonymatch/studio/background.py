@@ -16,14 +16,11 @@ from anonymatch.base.errors import AnonymatchError
 from anonymatch.counting import ApproximateNote
 from anonymatch.graph import FileNote
 from anonymatch.running import CancellableThread, Cancelled, CancelToken, Progress
-
-__all__ = ["BackgroundJob", "Track", "noting", "problem"]
+from anonymatch.studio.tuning import TUNING
 
 T = TypeVar("T")
-_here = threading.local()
 _GRACE = 1.0  # seconds that threads have to end when the program does
-_POLITE = 0.3  # seconds that work has to end by itself before it is interrupted
-_AGAIN = 2.0  # seconds after which a thread that still runs is interrupted once more
+_here = threading.local()
 
 
 class Track:
@@ -106,7 +103,7 @@ class BackgroundJob(Generic[T]):
         """Let go at once; the thread follows soon, in whatever line of Python it is."""
         self._fail(Cancelled("stopped"))
         self._token.cancel()
-        self._loop.call_later(_POLITE, self._end)
+        self._loop.call_later(TUNING.polite, self._end)
 
     def leave(self, seconds: float) -> None:
         """Let the thread end, and wait so long for it."""
@@ -122,9 +119,9 @@ class BackgroundJob(Generic[T]):
     def _end(self) -> None:
         """Interrupt the thread, and again if that was lost where Python ignores exceptions."""
         if self._thread.importing:
-            self._loop.call_later(_POLITE, self._end)
+            self._loop.call_later(TUNING.polite, self._end)
         elif self._thread.interrupt():
-            self._loop.call_later(_AGAIN, self._end)
+            self._loop.call_later(TUNING.again, self._end)
 
     @property
     def done(self) -> bool:

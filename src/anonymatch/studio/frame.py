@@ -11,8 +11,6 @@ from anonymatch.reporting import style as audit_style
 from anonymatch.reporting.charts import DARK, LIGHT, chart_style
 from anonymatch.studio import widgets as w
 
-__all__ = ["HEAD", "ICON", "PAGES", "frame", "style"]
-
 PAGES = {
     "/": "Start",
     "/design": "Design",

@@ -18,8 +18,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["NONCE", "Guard", "cookie_name", "refusal"]
-
 NONCE = "anonymatch.nonce"
 """Where a request holds the word that marks the scripts of its page as the studio's own."""
 

@@ -31,24 +31,13 @@ from anonymatch.studio.address import (
     texts,
 )
 from anonymatch.studio.request import AuditRequest, gate_name
+from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Dropped, Store, Upload
-
-__all__ = [
-    "EXAMPLES",
-    "MEASURED",
-    "AddressOptions",
-    "Example",
-    "form_fields",
-    "law_choices",
-    "numbers_of",
-    "split_law",
-]
 
 MEASURED = "measured"
 """The law whose number is a file of delays."""
 
 _FOLDER = Path(__file__).parents[1] / "examples"
-_SECONDS = 30.0  # for exact answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +126,7 @@ class AddressOptions:
     numbers: str = ""
     links: str = ""
     read: ReadOptions = field(default_factory=ReadOptions)
-    budget: float = _SECONDS
+    budget: float = TUNING.audit_seconds
     looking: bool = False
     thresholds: dict[str, float] = field(default_factory=dict)
     marked: tuple[float, float] | None = None
@@ -160,7 +149,7 @@ class AddressOptions:
             law=law,
             numbers=numbers,
             links=links,
-            budget=number(query, "budget", _SECONDS, least=1, most=3600),
+            budget=number(query, "budget", TUNING.audit_seconds, least=1, most=3600),
             looking=query.get("step") == "look",
             thresholds=_thresholds(texts(query, "thresholds")),
             marked=_range(texts(query, "marked")),
@@ -181,7 +170,7 @@ class AddressOptions:
             "law": self._law,
             "step": "look" if self.looking and self._law else "",
             **option_values(self.read),
-            "budget": "" if self.budget == _SECONDS else self.budget,
+            "budget": "" if self.budget == TUNING.audit_seconds else self.budget,
         }
 
     def shown(self) -> dict[str, object]:

@@ -17,13 +17,11 @@ from anonymatch.running import Cancelled, Progress
 from anonymatch.studio import widgets as w
 from anonymatch.studio.background import BackgroundJob, Track, problem
 from anonymatch.studio.session import Studio
+from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Upload
-
-__all__ = ["FilePage", "View", "bits_text", "how_far"]
 
 T = TypeVar("T")
 _PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
-_GLANCE = 0.15
 
 
 class View:
@@ -119,7 +117,7 @@ class View:
 
     async def _wait(self, job: BackgroundJob[T]) -> None:
         """Show progress once it is clear that there is time to look at it."""
-        await asyncio.sleep(2 * _GLANCE)
+        await asyncio.sleep(2 * TUNING.glance)
         self._place.props["aria-busy"] = "true"
         self._busy.clear()
         with self._busy, w.box("div", "busy"):
@@ -134,7 +132,7 @@ class View:
             else:  # what comes is not known: the bar moves without saying how far
                 bar.props.pop("value", None)
             far.set_content(how_far(job.track))
-            await asyncio.sleep(_GLANCE)
+            await asyncio.sleep(TUNING.glance)
 
 
 class FilePage:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anonymatch.problems import Problem
     from anonymatch.reporting import Section
 
-__all__ = ["LABELS", "AuditRequest", "as_field", "gate_name", "keywords", "label_of", "option_line"]
-
 LABELS = {
     "law": "How messages are delayed",
     "source": "What it is",

@@ -11,14 +11,11 @@ import webbrowser
 from pathlib import Path
 
 from anonymatch.base.errors import InputError
+from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Store
 from anonymatch_start import AT_THE_END
 
-__all__ = ["HOST", "check_installed", "check_port", "serve"]
-
 HOST = "127.0.0.1"
-_GLANCE = 0.02
-_RECONNECT = 15.0  # seconds that a page may be silent: machines that count are busy
 _MISSING = "the studio needs NiceGUI; install it with: pip install 'anonymatch[studio]'"
 
 
@@ -86,7 +83,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
                 reload=False,
                 tailwind=False,
                 show_welcome_message=False,
-                reconnect_timeout=_RECONNECT,
+                reconnect_timeout=TUNING.reconnect,
                 binding_refresh_interval=None,
                 uvicorn_logging_level="warning",
             )
@@ -111,7 +108,7 @@ def _announce(address: str, page: str) -> None:
 
     async def say() -> None:
         while not Server.instance.started:
-            await asyncio.sleep(_GLANCE)
+            await asyncio.sleep(TUNING.start_glance)
         print(f"studio: {address} (stop with Ctrl-C)", flush=True)
         if page:
             await asyncio.to_thread(webbrowser.open, page)

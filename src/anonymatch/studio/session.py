@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeVar
 
+from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Store, Upload
 
-__all__ = ["Remembered", "Studio"]
-
 T = TypeVar("T")
-_KEPT = 8  # answers of each kind that are remembered
 
 
 class Remembered:
@@ -39,7 +37,7 @@ class Remembered:
             answer = work()
             with self._lock:
                 self._known[repr(request)] = getattr(request, "token", ""), answer
-                while len(self._known) > _KEPT:
+                while len(self._known) > TUNING.kept:
                     self._known.popitem(last=False)
         return answer
 

@@ -23,20 +23,9 @@ from urllib.parse import unquote
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label, listed, quoted, several
 from anonymatch.mixes import PARTS
+from anonymatch.studio.tuning import TUNING
 from anonymatch.tables import released_first
 from anonymatch.tabular import TIMES, allowed_unfolded, header, split_suffix
-
-__all__ = [
-    "Dropped",
-    "Store",
-    "Unpacked",
-    "Upload",
-    "columns_of",
-    "ending",
-    "names_of",
-    "sort_out",
-    "unpack",
-]
 
 _ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}\Z")
 _MB = 1_000_000
@@ -168,9 +157,6 @@ class Store:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-_MOST_FILES = 10_000
-_PIECE = 1 << 20
-_NAMED = 5  # files that an error names
 _ALSO = frozenset({"DummyMessages.csv"})  # that a simulator's folder may have beside its parts
 _SIGNS = re.compile(r"[^A-Za-z0-9_-]+")
 _MEMBER_ENDING = re.compile(r"(?:\.[A-Za-z0-9]{1,10}){1,2}\Z")
@@ -232,10 +218,10 @@ def _checked(file: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         if info.flag_bits & 1:
             raise InputError("it is encrypted; pack it without a password")
         members.append(info)
-    if len(members) > _MOST_FILES:
+    if len(members) > TUNING.most_files:
         raise InputError(
-            f"it holds {len(members):,} files, and at most {_MOST_FILES:,} are unpacked; audit the "
-            "folder on the command line"
+            f"it holds {len(members):,} files, and at most {TUNING.most_files:,} are unpacked; "
+            "audit the folder on the command line"
         )
     return members
 
@@ -247,8 +233,8 @@ def _chosen(members: list[zipfile.ZipInfo], folder: Path, name: str) -> dict[Pat
         if len(members) == 1:
             ending = _MEMBER_ENDING.search(_path(members[0]).name)
             return {folder / f"file{ending.group().lower() if ending else ''}": members[0]}
-        held = ", ".join(label(_path(info).name, 40) for info in members[:_NAMED])
-        more = ", …" if len(members) > _NAMED else ""
+        held = ", ".join(label(_path(info).name, 40) for info in members[: TUNING.named])
+        more = ", …" if len(members) > TUNING.named else ""
         raise InputError(
             f"it holds {several(len(members), 'file')}"
             + (f" ({held}{more})" if members else "")
@@ -263,7 +249,7 @@ def _chosen(members: list[zipfile.ZipInfo], folder: Path, name: str) -> dict[Pat
         }
         runs = [info for info in known if _path(info).name in PARTS - {"flowpair.json"}]
         if runs:
-            several_runs = sorted({str(_path(info).parent) for info in runs})[:_NAMED]
+            several_runs = sorted({str(_path(info).parent) for info in runs})[: TUNING.named]
             raise InputError(
                 f"it holds several runs of a simulator ({label(', '.join(several_runs), 80)}); "
                 "pack one of them"
@@ -287,7 +273,7 @@ def _extract(file: zipfile.ZipFile, chosen: dict[Path, zipfile.ZipInfo], allowed
     for path, info in chosen.items():
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with file.open(info) as source, path.open("xb") as target:
-            while piece := source.read(_PIECE):
+            while piece := source.read(TUNING.piece):
                 left -= len(piece)
                 if left < 0:
                     raise InputError(

@@ -27,36 +27,6 @@ from anonymatch.reporting.report import Table
 from anonymatch.studio.address import control_of
 from anonymatch.tabular import plain_cell
 
-__all__ = [
-    "ChartPlace",
-    "Step",
-    "alert",
-    "article",
-    "bar_chart",
-    "box",
-    "button",
-    "chart",
-    "check_box",
-    "control_slider",
-    "drop_zone",
-    "field",
-    "figure",
-    "heading",
-    "html",
-    "link",
-    "number_input",
-    "number_slider",
-    "report_table",
-    "same_result",
-    "save",
-    "select",
-    "step_slider",
-    "switch",
-    "table",
-    "text",
-    "tiles",
-]
-
 Handler = Callable[[Any], Awaitable[None] | None]
 Click = Callable[[], Awaitable[None] | None]
 

@@ -26,8 +26,6 @@ from anonymatch.mixes import (
 )
 from anonymatch.reporting.charts import FrontLine
 
-__all__ = ["SYSTEMS", "Knob", "System", "choice_of", "timed_bits_per_message"]
-
 _POINTS = 30  # points of a line
 _LAYER = 8  # relays in each layer of the network of the Tor-like system
 

@@ -25,7 +25,7 @@ from anonymatch.counting.approximate.records import Estimate, EstimateBudget
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.blocks.tuning import tuned
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.graph import families
 from anonymatch.running.budget import CancelToken, Execution
 

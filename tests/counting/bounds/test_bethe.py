@@ -10,8 +10,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.counting.bounds.bregman import bethe_bounds
-from anonymatch.counting.bounds.sinkhorn import Pieces, scaled_bounds
+from anonymatch.counting.bounding.bregman import bethe_bounds
+from anonymatch.counting.bounding.sinkhorn import Pieces, scaled_bounds
 from anonymatch.graph import families
 from anonymatch.graph.decomposition import structure
 

@@ -25,7 +25,7 @@ from tests.strategies import (
 )
 
 import anonymatch as am
-from anonymatch.counting.bounds import sinkhorn
+from anonymatch.counting.bounding import sinkhorn
 from anonymatch.graph import families
 
 EXTREME: Weights = st.integers(-300, 300).map(lambda k: 10.0**k)

@@ -11,7 +11,7 @@ import numpy as np
 from anonymatch.counting.approximate.records import Basis, EdgeEstimate, Estimate
 from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, squared
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.running import Budget, Execution
 
 

@@ -41,7 +41,7 @@ from anonymatch.counting.approximate.records import Basis, Estimate, EstimateBud
 from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, log_count_at_rest
 from anonymatch.counting.approximate.tuning import ESTIMATE, NOMINAL, PARTICLES, SPARE
 from anonymatch.counting.blocks.block import Block, padded_edges, squared
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.running import Cancelled, Execution, student
 
 

@@ -34,7 +34,7 @@ from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, SpareChain
 from anonymatch.counting.approximate.tuning import EDGES
 from anonymatch.counting.blocks.block import Block, padded_edges, squared
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.sinkhorn import Pieces, Square
+from anonymatch.counting.bounding.sinkhorn import Pieces, Square
 from anonymatch.running import Execution
 
 

@@ -26,7 +26,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.counting.approximate.tuning import NESTED
 from anonymatch.counting.blocks.block import Block, squared
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared
 
 T = TypeVar("T")

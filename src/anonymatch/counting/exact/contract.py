@@ -24,7 +24,7 @@ from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
-from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.bounding.bregman import block_bits
 from anonymatch.counting.exact import frontier, glynn
 from anonymatch.counting.integers import product
 

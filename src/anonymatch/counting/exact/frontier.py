@@ -21,7 +21,7 @@ from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block, first_look
 from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
-from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.bounding.bregman import block_bits
 from anonymatch.counting.integers import LN2, combine, primes, residues, words_for
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared, check_work, current_token
 

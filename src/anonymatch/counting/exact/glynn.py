@@ -26,7 +26,7 @@ from anonymatch.counting.blocks.solution import (
     shares,
 )
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
-from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.bounding.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
 

@@ -30,7 +30,7 @@ from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Objects, Option, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.bounding.bregman import block_bits
 from anonymatch.counting.integers import LN2, chinese, primes_below, product
 from anonymatch.counting.results import log_of
 from anonymatch.running import Execution, Shared, borders, byte_of_work, check_work

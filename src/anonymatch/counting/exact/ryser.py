@@ -14,7 +14,7 @@ from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
-from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.bounding.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
 

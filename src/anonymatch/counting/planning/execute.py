@@ -20,7 +20,7 @@ from anonymatch.counting.approximate.records import EdgeEstimate, Estimate, Esti
 from anonymatch.counting.blocks.block_classes import BlockClass, Reduced, SmallClasses, reduce
 from anonymatch.counting.blocks.solution import Context, Option, Solution
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.bounding.bregman import block_bounds
 from anonymatch.counting.integers import Words
 from anonymatch.counting.planning.choose import AUTO, ESTIMATE, NONE, choose
 from anonymatch.counting.results import Factor, Plan, Step

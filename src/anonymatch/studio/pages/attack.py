@@ -29,14 +29,10 @@ from anonymatch.studio.options import AddressOptions
 from anonymatch.studio.pages.judging import marked_users
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
+from anonymatch.studio.tuning import TUNING
 from anonymatch.theory.attacks import Attack, Exposures, attack, exposures
 from anonymatch.theory.designs import design
 
-__all__ = ["EXAMPLE", "GRAPHS", "attackable", "play", "show", "start_of"]
-
-_SEEDS = 99
-_PROSPECTS = 40  # targets that the chart compares
-_STEPS = 20  # exposures of marked users that are followed at once
 _NOUNS = Nouns("user", "users", "", "messages")
 _OWN = "own"  # the file of the address, in place of a graph by name
 
@@ -46,8 +42,6 @@ _PEOPLE = (
     "Alice", "Bob", "Charlie", "David", "Eve", "Frank", "Grace", "Heidi", "Ivan", "Judy",
     "Ken", "Leo",
 )  # fmt: skip
-_SECONDS = 5.0  # for one step
-_LOOKED_AT = 200  # users of a graph that is followed step by step
 
 
 class _Start(NamedTuple):
@@ -84,7 +78,11 @@ def start_of(key: str) -> Graph:
 def attackable(audit: Audit) -> bool:
     """Whether an audited system can be attacked here: a graph that is small enough to look at."""
     graph = audit.observation.graph
-    return graph is not None and 0 < graph.n_users <= _LOOKED_AT and not audit.observation.lost
+    return (
+        graph is not None
+        and 0 < graph.n_users <= TUNING.followed_users
+        and not audit.observation.lost
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,7 +133,7 @@ def play(graph: Graph, names: Sequence[str], seed: int = 0) -> Round:
     >>> play(partition([2, 2]), ["0", "zoe"]).own.steps[0].left
     2
     """
-    (drawn,) = sample(graph, 1, seed=seed, budget=_SECONDS).tolist()
+    (drawn,) = sample(graph, 1, seed=seed, budget=TUNING.exposure_seconds).tolist()
     truth = {user: graph.behaviours[j] for user, j in zip(graph.users, drawn, strict=True)}
     known_names = {str(user): user for user in graph.users}
     targets = [known_names[name] for name in dict.fromkeys(names) if name in known_names]
@@ -145,11 +143,11 @@ def play(graph: Graph, names: Sequence[str], seed: int = 0) -> Round:
     own = best = None
     fell: dict[Hashable, Hashable] = {}
     if targets:
-        own = attack(graph, strategy=list(targets), truth=truth, budget=_SECONDS)
-        best = attack(graph, steps=len(targets), truth=truth, budget=_SECONDS)
+        own = attack(graph, strategy=list(targets), truth=truth, budget=TUNING.exposure_seconds)
+        best = attack(graph, steps=len(targets), truth=truth, budget=TUNING.exposure_seconds)
         for step in own.steps:
             fell |= step.newly_forced or {}
-    remaining = exposures(left, budget=_SECONDS) if left.n_users else None
+    remaining = exposures(left, budget=TUNING.exposure_seconds) if left.n_users else None
     if remaining is not None and remaining.start.log <= 1e-12:
         remaining = None
     return Round(
@@ -215,7 +213,7 @@ class _AttackPage:
         if self.own is not None:
             self.names = {_OWN: f"The file {self.own.name}"} | self.names
         self.graph = choice(query, "graph", list(self.names))
-        self.seed = whole(query, "truth", 0, least=0, most=_SEEDS)
+        self.seed = whole(query, "truth", 0, least=0, most=TUNING.seeds)
         self.targets = list(dict.fromkeys(texts(query, "targets")))
         self.marked: list[Hashable] = []
 
@@ -227,7 +225,7 @@ class _AttackPage:
                 self.seed,
                 self._set_truth,
                 least=0,
-                most=_SEEDS,
+                most=TUNING.seeds,
                 hint="What really happened is drawn by chance; another number, another truth.",
             )
         self.view = View("Following the attack")
@@ -237,7 +235,7 @@ class _AttackPage:
         await self._restart()
 
     async def _set_truth(self, given: Any) -> None:
-        self.seed = whole({"truth": str(given)}, "truth", self.seed, least=0, most=_SEEDS)
+        self.seed = whole({"truth": str(given)}, "truth", self.seed, least=0, most=TUNING.seeds)
         await self._restart()
 
     async def _restart(self) -> None:
@@ -277,7 +275,7 @@ class _AttackPage:
                 f"{audit.observation.nouns.users} on the page of its audit, or use 'anonymatch "
                 "attack' for it"
             )
-        campaign = campaign_on(audit, marked, steps=_STEPS)
+        campaign = campaign_on(audit, marked, steps=TUNING.marked_steps)
         if not campaign.steps:
             raise InputError(
                 f"an attack on those that are marked is not followed: {campaign.reason}"
@@ -412,7 +410,7 @@ class _AttackPage:
         w.figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
     def _prospects(self, played: _Played) -> None:
-        rows = _left_targets(played.state, played.marked)[:_PROSPECTS]
+        rows = _left_targets(played.state, played.marked)[: TUNING.prospects]
         if not rows:
             return
         w.heading("Whom to expose next")

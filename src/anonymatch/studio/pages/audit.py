@@ -33,15 +33,11 @@ from anonymatch.studio.pages.one_user import ask, show_answer
 from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import LABELS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
+from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Upload, columns_of, sort_out
 from anonymatch.tables import TableAudit
 
-__all__ = ["show"]
-
-_TOGETHER = 12  # files that may be dropped at once
-_ANNOUNCED = 20.0  # seconds after which files that were announced are not waited for
 _PATIENCE = 2.0  # seconds that a page waits for its audit before it is sent without it
-_SUGGESTED = 1000  # users that the search field suggests
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -86,7 +82,9 @@ class _AuditPage(FilePage):
     def build(self) -> None:
         self.gone = self.notice(self.options.gone)
         with w.box("div") as self.dropping:
-            self.drop("Drop files here, or click to choose some", _formats(), several=_TOGETHER)
+            self.drop(
+                "Drop files here, or click to choose some", _formats(), several=TUNING.together
+            )
         self.controls = w.box("div")
         self._controls()
         self.look_step = w.Step("What it is")
@@ -179,7 +177,7 @@ class _AuditPage(FilePage):
                     "Drop more files along: the original of a released table, hierarchies named by "
                     "their column, messages out, measured delays",
                     slot="along",
-                    several=_TOGETHER,
+                    several=TUNING.together,
                 )
 
     async def _set_example(self, given: Any) -> None:
@@ -206,7 +204,7 @@ class _AuditPage(FilePage):
         if self.waiting is not None:
             self.waiting.cancel()
         # The answer to the browser does not wait for the audit; what was announced may not come.
-        pause = _ANNOUNCED if more else 0.0
+        pause = TUNING.announced if more else 0.0
         self.waiting = background_tasks.create(self._all_there(slot, pause), name="studio upload")
 
     async def _all_there(self, slot: str, pause: float) -> None:
@@ -482,7 +480,7 @@ class _AuditPage(FilePage):
                 partial(self._ask, audit),
                 hint=f"One of {plural(audit.n_users, words.user, words.users)}; or click on a row "
                 "further down.",
-                suggestions=list(self.names)[:_SUGGESTED],
+                suggestions=list(self.names)[: TUNING.suggested],
                 kind="search",
             )
         self.about = View("Looking")

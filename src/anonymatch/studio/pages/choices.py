@@ -27,8 +27,6 @@ from anonymatch.studio.options import (
 from anonymatch.studio.request import LABELS, label_of
 from anonymatch.tables import TablesLook
 
-__all__ = ["ColumnChoice", "LawChoice", "OptionForm"]
-
 _MEASURED = "This is the mean of the log; type that of the mix if you know it."
 _FITTED = "Fitted to the delays that the log tells; type those of the mix if you know them."
 

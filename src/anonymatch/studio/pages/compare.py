@@ -34,8 +34,6 @@ from anonymatch.studio.request import AuditRequest
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 
-__all__ = ["show"]
-
 _FEW = "Two systems or more can be compared: drop another log, or take one under another law."
 _CAPTIONS = {
     "cost": "Higher is better, further left is cheaper. Lines through points are the intervals.",

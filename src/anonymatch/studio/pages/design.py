@@ -30,6 +30,7 @@ from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
+from anonymatch.studio.tuning import TUNING
 from anonymatch.theory.attacks import attack, exposures
 from anonymatch.theory.designs import (
     Design,
@@ -42,14 +43,6 @@ from anonymatch.theory.designs import (
 )
 from anonymatch.theory.systems import SYSTEMS, System, choice_of
 
-__all__ = ["Contender", "contenders", "edges_for", "show"]
-
-_SLIDER, _MOST = 60, 1_000_000
-_LINES = 12  # users up to which graphs are also drawn as dots and lines
-_DRAWN = 400  # users up to which graphs are made and drawn
-_ATTACKED = 60  # users up to which a campaign is followed
-_STEPS = 12
-_SECONDS = 1.0  # for each figure of a graph that is not in closed form
 _LN2 = math.log(2.0)
 
 
@@ -81,7 +74,7 @@ class _DesignPage:
 
     def __init__(self, query: Mapping[str, str]) -> None:
         self.client = ui.context.client
-        self.users = whole(query, "users", 8, least=1, most=_MOST)
+        self.users = whole(query, "users", 8, least=1, most=TUNING.design_users)
         usual = edges_for(self.users, 3)
         self.edges = whole(
             query, "edges", usual, least=self.users, most=self.users * min(self.users, 10**6)
@@ -98,8 +91,8 @@ class _DesignPage:
                 self.users,
                 self._set_users,
                 least=2,
-                most=_SLIDER,
-                upper=_MOST,
+                most=TUNING.design_slider,
+                upper=TUNING.design_users,
                 hint="Everybody who hides here.",
             )
             self.edge_control = w.box("div")
@@ -120,7 +113,7 @@ class _DesignPage:
             )
 
     async def _set_users(self, given: Any) -> None:
-        users = whole({"n": str(given)}, "n", self.users, least=2, most=_MOST)
+        users = whole({"n": str(given)}, "n", self.users, least=2, most=TUNING.design_users)
         if users != self.users:
             self.users, self.edges = users, edges_for(users, self.candidates)
             self._edge_slider()
@@ -301,7 +294,7 @@ def contenders(users: int, edges: int) -> tuple[Contender, ...]:
     >>> contenders(4, 8)[3].name, contenders(4, 8)[3].curve
     ('Ring', (1.0, 0.0))
     """
-    small, bound = users <= _DRAWN, max_bound(users, edges)
+    small, bound = users <= TUNING.drawn_users, max_bound(users, edges)
     paper = "groups as equal as can be"
     after = "the most matchings left when one user is exposed"
     robust = design(users, edges, objective="after_attack")
@@ -355,21 +348,21 @@ def _random_graph(users: int, edges: int) -> Graph:
 
 
 def _curve(graph: Graph | None) -> tuple[float, ...]:
-    if graph is None or graph.n_users > _ATTACKED or witness(graph) is not None:
+    if graph is None or graph.n_users > TUNING.attacked_users or witness(graph) is not None:
         return ()
-    steps = min(_STEPS, graph.n_users)
+    steps = min(TUNING.design_steps, graph.n_users)
     try:
-        campaign = attack(graph, steps=steps, truth="sampled", seed=0, budget=_SECONDS)
+        campaign = attack(graph, steps=steps, truth="sampled", seed=0, budget=TUNING.design_seconds)
     except BudgetError:
         return ()
     return tuple(round(log / _LN2, 9) + 0.0 for log in campaign.logs)
 
 
 def _left(graph: Graph | None) -> float | None:
-    if graph is None or graph.n_users > _ATTACKED:
+    if graph is None or graph.n_users > TUNING.attacked_users:
         return None
     try:
-        outcomes = exposures(graph, budget=_SECONDS)
+        outcomes = exposures(graph, budget=TUNING.design_seconds)
     except (BudgetError, NoMatchingError):
         return None
     return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
@@ -473,7 +466,7 @@ def _drawings(users: int, compared: Sequence[Contender]) -> None:
     shown_ones = _different(compared)
     if len(shown_ones) < len(compared):
         w.text("Designs that turn out to be the same are drawn once.", "p", "soft")
-    with w.box("div", "gallery" if users <= _LINES else "gallery large"):
+    with w.box("div", "gallery" if users <= TUNING.line_users else "gallery large"):
         for each in shown_ones:
             with w.box("section", "pane"):
                 w.heading(each.name, 3)
@@ -489,7 +482,7 @@ def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:
             return []
         return [(parts(each.design.parts, spare=each.design.spare, title=each.name), "parts")]
     pictures = [(matrix(each.graph, title=f"{each.name} as a matrix"), "matrix")]
-    if users <= _LINES:
+    if users <= TUNING.line_users:
         groups = "blocks" if each.design is not None else None
         pictures.append((bipartite(each.graph, title=each.name, groups=groups), "graph"))
     return pictures
@@ -503,6 +496,6 @@ def _lines(users: int, edges: int) -> tuple[str, str]:
         "print(best, best.rivals(), sep='\\n')\n"
         f"am.design(users={users}, edges={edges}, objective='after_attack').attack"
     )
-    if users <= _DRAWN:
+    if users <= TUNING.drawn_users:
         command += f"\nanonymatch design --users {users} --edges {edges} --out design.csv"
     return command, python

@@ -29,20 +29,8 @@ from anonymatch.reporting.charts import (
     line_chart,
 )
 from anonymatch.studio import widgets as w
+from anonymatch.studio.tuning import TUNING
 from anonymatch.tables import TablesLook
-
-__all__ = [
-    "LawTrial",
-    "candidates_chart",
-    "delays_chart",
-    "load",
-    "load_chart",
-    "look_words",
-    "show_look",
-    "show_trial",
-    "span_words",
-    "try_law",
-]
 
 
 def look_words(look: FirstLook) -> str:
@@ -158,10 +146,6 @@ def show_trial(trial: LawTrial, messages: Messages) -> None:
             )
 
 
-_POINTS = 300  # of a load that is followed
-_LOAD_BINS = 60  # of arrivals and departures
-_TRIED = 300  # messages whose candidates are weighed
-_WEIGHED = 20_000  # candidates of one of them, at most
 _UNITS = ((2 * 86400.0, 86400.0, "days"), (7200.0, 3600.0, "hours"), (300.0, 60.0, "minutes"))
 
 
@@ -215,12 +199,12 @@ def load(messages: Messages) -> tuple[list[Line], str, str]:
         known = messages.truth >= 0
         came = messages.arrivals[known]
         left = np.sort(messages.departures[messages.truth[known]])
-        times = np.linspace(first, last, _POINTS)
+        times = np.linspace(first, last, TUNING.load_points)
         inside = np.searchsorted(came, times, "right") - np.searchsorted(left, times, "right")
         xs = ((times - first) / unit).tolist()
         return [Line("inside", xs, inside.tolist())], x_label, "messages inside"
-    ends = np.linspace(first, last, _LOAD_BINS + 1)
-    width = max((last - first) / _LOAD_BINS, 1e-300)
+    ends = np.linspace(first, last, TUNING.load_bins + 1)
+    width = max((last - first) / TUNING.load_bins, 1e-300)
     middles = (((ends[1:] + ends[:-1]) / 2 - first) / unit).tolist()
     lines = [
         Line(name, middles, (np.histogram(times, ends)[0] / width).tolist())
@@ -299,7 +283,7 @@ def try_law(messages: Messages, law: Law) -> LawTrial:
     counts = lengths[lengths > 0].astype(np.float64)
     if runs.weigh is not None:
         some = np.flatnonzero(lengths > 0)
-        some = some[np.linspace(0, len(some) - 1, min(_TRIED, len(some))).astype(np.int64)]
+        some = some[np.linspace(0, len(some) - 1, min(TUNING.tried, len(some))).astype(np.int64)]
         counts = np.array([_effective(runs, i) for i in some.tolist()])
     return LawTrial(law=law, candidates=counts, nothing=nothing, orphans=orphans)
 
@@ -311,19 +295,13 @@ def _real(flags: Bools | None, size: int) -> Bools:
 def _effective(runs: Candidates, row: int) -> float:
     """As many equally likely candidates as leave the same doubt about one message, seen alone."""
     begin, end = int(runs.first[row]), int(runs.end[row])
-    columns = np.arange(begin, min(end, begin + _WEIGHED))
+    columns = np.arange(begin, min(end, begin + TUNING.weighed))
     assert runs.weigh is not None
     logs = runs.weigh(np.full(len(columns), row), columns)
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
     some = shares[shares > 0]
     return math.exp(-float((some * np.log(some)).sum()))
-
-
-_SMALL = 180  # units high
-_BINS = 40
-_CURVE = 200  # points of a density
-_TAIL = 0.995  # share of the delays that are drawn
 
 
 def load_chart(messages: Messages) -> AnyChart:
@@ -339,11 +317,11 @@ def delays_chart(delays: Floats, law: Law | None = None) -> AnyChart | None:
         return None
     lines = []
     if len(delays):
-        counts, ends = np.histogram(delays, bins=_BINS, range=(0.0, longest))
-        heights = counts / (len(delays) * longest / _BINS)
+        counts, ends = np.histogram(delays, bins=TUNING.delay_bins, range=(0.0, longest))
+        heights = counts / (len(delays) * longest / TUNING.delay_bins)
         lines.append(Line("log", ((ends[1:] + ends[:-1]) / 2).tolist(), heights.tolist()))
     if law is not None and _has_density(law):
-        times = np.linspace(longest / _CURVE / 100, longest, _CURVE)
+        times = np.linspace(longest / TUNING.curve_points / 100, longest, TUNING.curve_points)
         with np.errstate(over="ignore"):
             density = np.exp(delay_log_density(law, times)).tolist()
         lines.append(Line(str(law), times.tolist(), density))
@@ -360,7 +338,7 @@ def _has_density(law: Law) -> bool:
 
 
 def _longest(delays: Floats, law: Law | None) -> float | None:
-    ends = [float(np.quantile(delays, _TAIL))] if len(delays) else []
+    ends = [float(np.quantile(delays, TUNING.tail))] if len(delays) else []
     if law is not None and _has_density(law):
         reach = law.end_delay(None)
         ends += [] if reach is None or not math.isfinite(reach) else [1.02 * reach]

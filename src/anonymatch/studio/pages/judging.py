@@ -15,10 +15,9 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
 from anonymatch.studio import widgets as w
+from anonymatch.studio.tuning import TUNING
 from anonymatch.tables import TableAudit
 from anonymatch.tabular import plain_table
-
-__all__ = ["Marking", "Thresholds", "marked_users", "save_users"]
 
 _FIRST = ("entropy", "entropy_1%", "identified", "surest", "smallest_set", "bits")
 """Those that are there at once; the others unfold."""
@@ -150,9 +149,6 @@ def _all(number: int) -> str:
     )
 
 
-_DIGITS = 4  # of bits in the table of a report, by which it is filtered
-
-
 def bits_of(audit: Audit) -> Floats:
     """Bits of each user; the low end where only the ends are known."""
     shannon = audit.answers.users.shannon
@@ -180,7 +176,7 @@ def _as_shown(bits: Floats) -> Floats:
     """Rounded as a report's table has them, so that both mark the same users."""
     with np.errstate(divide="ignore", invalid="ignore"):
         power = np.floor(np.log10(np.abs(bits)))
-    scale = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(power), power, 0.0))
+    scale = 10.0 ** (TUNING.digits - 1 - np.where(np.isfinite(power), power, 0.0))
     return np.asarray(np.round(bits * scale) / scale)
 
 

@@ -16,15 +16,11 @@ from anonymatch.reporting import LARGEST, bipartite
 from anonymatch.rings import RingAudit
 from anonymatch.studio import widgets as w
 from anonymatch.studio.panel import bits_text
+from anonymatch.studio.tuning import TUNING
 from anonymatch.tables import TableAudit
 from anonymatch.theory.attacks import Exposure, exposure
 
-__all__ = ["Why", "ask", "show_answer", "why"]
-
 _LN2 = math.log(2.0)
-_BARS = 40  # candidates that are drawn
-_SECONDS = 5.0  # for the exposure of one user
-_DRAWN = 2_000_000  # edges of a graph in which neighbours are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -110,14 +106,14 @@ def _exposure(audit: Audit, user: Hashable) -> Exposure | None:
     if graph is None or audit.observation.lost:
         return None
     try:
-        return exposure(graph, user, budget=_SECONDS)
+        return exposure(graph, user, budget=TUNING.exposure_seconds)
     except BudgetError:
         return None
 
 
 def _around(graph: Graph, user: Hashable) -> Graph | None:
     """Everybody who fits one of the user's behaviours, with these edges only."""
-    if graph.n_edges > _DRAWN:
+    if graph.n_edges > TUNING.searched_edges:
         return None
     row = graph.user_index(user)
     mine = set(graph.indices[graph.indptr[row] : graph.indptr[row + 1]].tolist())
@@ -150,11 +146,11 @@ def show_answer(audit: Audit, answer: Why) -> None:
         w.text(_because(audit, answer), "p", "words")
         with w.box("div", "gallery free"):
             if answer.candidates and answer.candidates[0][1] is not None:
-                rows = [(name, share or 0.0) for name, share in answer.candidates[:_BARS]]
+                rows = [(name, share or 0.0) for name, share in answer.candidates[: TUNING.bars]]
                 title = _asked(audit, answer)
                 caption = f"Probabilities of the {words.behaviours} that fit."
-                if len(answer.candidates) > _BARS:
-                    caption += f" The {_BARS} likeliest of {len(answer.candidates):,}."
+                if len(answer.candidates) > TUNING.bars:
+                    caption += f" The {TUNING.bars} likeliest of {len(answer.candidates):,}."
                 w.chart(
                     partial(w.bar_chart, rows, title=title, x_label="probability", share=True),
                     "candidates",

@@ -18,8 +18,6 @@ from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
 from anonymatch.theory.claims import PUBLICATION, Checks, as_html, check
 
-__all__ = ["show"]
-
 _lock = Lock()
 _known: list[Checks] = []  # of this session: the claims do not change meanwhile
 

@@ -55,8 +55,7 @@ from anonymatch.studio.pages.plan_search import (
 )
 from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
-
-__all__ = ["KINDS", "Wish", "confirm", "curves", "front_of", "show"]
+from anonymatch.studio.tuning import TUNING
 
 KINDS = {
     "exponential": "exponential: each packet has a delay of its own",
@@ -70,11 +69,6 @@ KINDS = {
 
 T = TypeVar("T")
 _WORST = f"worst {percent(WORST)}"
-_REST = 0.4  # seconds that sliders rest before the setting is simulated
-_LEAST, _MOST, _STEPS = 0.25, 20.0, 40  # packets inside a mix: the closed form, and its points
-_BUDGET = 60.0  # predicted seconds of a simulation; longer ones are coarser
-_EMPTIEST, _DEEPEST = 0.01, 1e5  # packets inside a mix that a delay may mean
-_WIDEST = 10_000  # mixes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +132,7 @@ class Wish:
         if self.law:
             return strategy_named(self.law)
         family = FAMILIES[self.kind]
-        stay = min(max(self.delay / self.layers / self.unit, _EMPTIEST), _DEEPEST)
+        stay = min(max(self.delay / self.layers / self.unit, TUNING.emptiest), TUNING.deepest)
         # Written and read again: an address, a command and a file have the same setting.
         return strategy_named(str(Strategy(self.kind, family.scaled(family.near(stay), self.unit))))
 
@@ -173,7 +167,7 @@ class Wish:
 
     def width_needed(self) -> int | None:
         """Return the mixes per layer with which few messages pass corrupt mixes only, if any."""
-        widths = range(self.width, _WIDEST // self.layers)
+        widths = range(self.width, TUNING.widest // self.layers)
         wider = (
             width for width in widths if replace(self, width=width).corrupt_path_share <= WORST
         )
@@ -261,7 +255,7 @@ def _simulated(
 ) -> NetworkPlan:
     """Run a plan; an error about its time names a remedy on the page."""
     try:
-        return plan_request(request, budget=_BUDGET, progress=progress)
+        return plan_request(request, budget=TUNING.plan_seconds, progress=progress)
     except BudgetError as error:
         takes = time_in_words(error.cost.seconds)
         raise InputError(f"{words[0]} would take {takes}; {words[1]}") from None
@@ -273,7 +267,9 @@ def front_of(wish: Wish, known: Sequence[FrontLine] | None, setting: Setting | N
     Without a simulated setting the dot is on its curve and has no interval.
     """
     unit = wish.unit * wish.layers
-    delays = np.geomspace(_LEAST * unit, _MOST * unit, _STEPS).tolist()
+    delays = np.geomspace(
+        TUNING.front_begin * unit, TUNING.front_end * unit, TUNING.front_points
+    ).tolist()
     name = "exponential, mean" + (" at most" if wish.corrupt else "")
     lines = [scaled(curve, wish) for curve in known or ()]
     return front_chart(
@@ -397,7 +393,7 @@ class _PlanPage:
             self._corrupt()
         self.curves = self.plans.known(wish.curve_key)
         self.draw()
-        await self._simulate(rest=_REST)
+        await self._simulate(rest=TUNING.rest)
 
     async def _pick(self, law: Any) -> None:
         """A point of the chart was clicked on: it is the setting."""

@@ -29,11 +29,9 @@ from anonymatch.studio.address import (
 from anonymatch.studio.pages.choices import OptionForm
 from anonymatch.studio.panel import View
 from anonymatch.studio.request import keywords, option_line
-
-__all__ = ["WORST", "PlanSearch", "plan_command", "plan_python", "show_setting"]
+from anonymatch.studio.tuning import TUNING
 
 WORST = 0.01  # share of messages that the target is about
-_BUDGET = 60.0  # predicted seconds
 _PREFIX = "plan."  # of options in addresses: sliders have some of the same names
 _NAMES = [name for name in option_texts(PlanOptions) if name not in ("users", "rate", "arrivals")]
 """All options except two that only sliders have, and one that names a file."""
@@ -82,7 +80,8 @@ class PlanSearch:
             given = {"worst": given["worst"]}
         given |= told
         await self._view.ask(
-            lambda tell: plan(**given, budget=_BUDGET, progress=tell), partial(_found, given)
+            lambda tell: plan(**given, budget=TUNING.plan_seconds, progress=tell),
+            partial(_found, given),
         )
 
 

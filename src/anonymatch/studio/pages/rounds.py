@@ -52,17 +52,12 @@ from anonymatch.studio.pages.choices import OptionForm
 from anonymatch.studio.panel import FilePage, View
 from anonymatch.studio.request import keywords, label_of, option_line
 from anonymatch.studio.session import Studio
+from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Upload
 from anonymatch.tabular import plain_table
 
-__all__ = ["RoundsRequest", "show"]
-
-_SECONDS = 20.0  # of chains
 _MADE = "rounds.csv"
 _PREFIX = "attack."  # of options in addresses: a log that is made has numbers of the same names
-_REST = 0.4  # seconds that sliders rest before rounds are looked at
-_FALLS = 10  # users in the table of who falls first
-_PAIRS = 20  # pairs in a table, where the matrix is too large to draw
 _CHARTS = {
     "bits": (
         bits_chart,
@@ -130,7 +125,7 @@ class RoundsRequest:
             known = {str(user): user for user in log.users}
             given["target"] = known.get(given["target"], given["target"])
         try:
-            answer = rounds(log, budget=_SECONDS, progress=progress, **given)
+            answer = rounds(log, budget=TUNING.chain_seconds, progress=progress, **given)
         except AnonymatchError as error:
             raise self._worded(error) from None
         notes = tuple(Message(note).worded(_as_field) for note in answer.notes)
@@ -142,7 +137,7 @@ class RoundsRequest:
 
     def command(self) -> str:
         """Return the command lines that give the same."""
-        given = option_line(given_options(self.read) | {"budget": _SECONDS})
+        given = option_line(given_options(self.read) | {"budget": TUNING.chain_seconds})
         look = " ".join(["anonymatch rounds", quote(self.name or _MADE), *given])
         if self.path is not None:
             return look
@@ -163,7 +158,7 @@ class RoundsRequest:
             if self.read.law is None
             else repr(self.name)
         )
-        given = keywords(given_options(self.read) | {"budget": _SECONDS})
+        given = keywords(given_options(self.read) | {"budget": TUNING.chain_seconds})
         return (
             f"import anonymatch as am\nlog = {log}\nfound = am.rounds(log, {given})\n"
             "print(found)\nfound.report('rounds.html')"
@@ -265,7 +260,7 @@ class _RoundsPage(FilePage):
         self.request, self.seen = request, 0
         fewer = (request.friends, request.batch) != (before.friends, before.batch)
         # They cannot be more than there are users.
-        await self._changed(rebuild=key == "users" and fewer, rest=_REST)
+        await self._changed(rebuild=key == "users" and fewer, rest=TUNING.rest)
 
     async def _another(self) -> None:
         self.request = replace(self.request, seed=self.request.seed + 1)
@@ -324,7 +319,7 @@ class _RoundsPage(FilePage):
         if not points:  # methods about one user have no profiles
             for shown in report.tables:
                 w.heading(shown.title, 3)
-                w.report_table(shown, most=_FALLS)
+                w.report_table(shown, most=TUNING.first_users)
             return
         at = points.index(self.seen) if self.seen in points else len(points) - 1
         if len(points) > 1:
@@ -340,7 +335,7 @@ class _RoundsPage(FilePage):
                 }
         self._draw(disclosure, report, points[at])
         w.heading("Who falls first")
-        w.report_table(report.table("users"), most=_FALLS)
+        w.report_table(report.table("users"), most=TUNING.first_users)
         name = f"rounds-{Path(request.name).stem or 'made'}.html"
 
         def save_report() -> None:
@@ -402,7 +397,7 @@ def _matrix(disclosure: Disclosure, rounds: int) -> None:
         )
         return
     pairs, log = disclosure.profiles_at[rounds], disclosure.log
-    order = np.argsort(-pairs.probability, kind="stable")[:_PAIRS].tolist()
+    order = np.argsort(-pairs.probability, kind="stable")[: TUNING.pairs].tolist()
     w.table(
         ["user", "behaviour", "probability"],
         [

@@ -15,8 +15,6 @@ from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
 from anonymatch.studio.session import Studio
 
-__all__ = ["show"]
-
 _SYSTEMS = (
     (
         "Separate groups",

@@ -23,7 +23,7 @@ from anonymatch.base.logarithms import log_factorials
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
-from anonymatch.counting.bounds.sinkhorn import Ints, Pieces, Square, lower_of_shares, sums
+from anonymatch.counting.bounding.sinkhorn import Ints, Pieces, Square, lower_of_shares, sums
 from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph, check_graph, structure
 from anonymatch.running import current_token
@@ -167,8 +167,8 @@ def _best(by_block: Mapping[str, Floats]) -> tuple[Floats, Floats]:
 def _by_name(pieces: Pieces, seconds: float = math.inf) -> dict[str, Floats]:
     """Every bound that applies, for each block."""
     # Here, because the face of counting imports this module, and most of its users need no bounds.
-    from anonymatch.counting.bounds.bregman import bethe_bounds
-    from anonymatch.counting.bounds.sinkhorn import scaled_bounds
+    from anonymatch.counting.bounding.bregman import bethe_bounds
+    from anonymatch.counting.bounding.sinkhorn import scaled_bounds
 
     lower, upper = scaled_bounds(pieces, LIMITS.bounds_scaling * seconds)
     values = {
@@ -239,7 +239,7 @@ def _hall(pieces: Pieces) -> Floats:
 
 def _sums_of_weights(pieces: Pieces, log_weights: Floats) -> Floats:
     """The product of the sums of each user's weights, or of each behaviour's."""
-    from anonymatch.counting.bounds.sinkhorn import log_sums
+    from anonymatch.counting.bounding.sinkhorn import log_sums
 
     best = None
     for ends, labels in (
