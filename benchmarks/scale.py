@@ -104,7 +104,7 @@ def _audit(observation: Observation) -> float:
     messages = observation.graph.n_users
     budget = _AUDIT_EACH * messages
     begin = time.process_time()
-    audit = am.audit(observation, budget=budget, executor=HERE)
+    audit: am.Audit = am.audit(observation, budget=budget, executor=HERE)
     seconds = time.process_time() - begin
     assert audit.bits.high - audit.bits.low < 0.1 or messages < 10**4
     assert seconds < 1.2 * budget + 1.0, f"{seconds:.3g} s for a budget of {budget:.3g} s"

@@ -222,9 +222,112 @@ def answers() -> dict[str, Any]:
         return dict(json.loads(text))
 
 
+_MESSAGES = {
+    "n_users": "n_messages",
+    "n_behaviours": "n_departures",
+    "user": "sender",
+    "guess": "departure",
+}
+RENAMED: dict[str, dict[str, str]] = {
+    "mix": _MESSAGES,
+    "network": _MESSAGES,
+    "table": {
+        "n_users": "n_people",
+        "n_behaviours": "n_rows",
+        "user": "person",
+        "guess": "row",
+        "probability_departed": "probability_if_present",
+        "notions": "privacy_models",
+    },
+    "ring": {
+        "n_users": "n_inputs",
+        "n_behaviours": "n_outputs",
+        "user": "input",
+        "guess": "output",
+    },
+    "graph": {},
+}
+"""Keys of an audit in version 1 of JSON and in version 2, by problem."""
+
+_TRAFFIC = {
+    *("ceiling", "entropy_error", "entropy_5%_error", "entropy_1%_error", "half_life"),
+    *("people", "people_bits", "rates", "same_delay", "same_delay_seconds", "attacker"),
+    *("cost.mean_delay", "cost.longest_delay", "cost.cover", "cost.lost"),
+}
+_TABLES = {"table", "notions", "unreleased"}
+_RINGS = {"chain_reaction", "closed_sets"}
+ABSENT: dict[str, set[str]] = {
+    "mix": _TABLES | _RINGS,
+    "network": _TABLES
+    | _RINGS
+    | {"campaign", "designs", "front", "half_life", "people_bits"}
+    | {"rates"},
+    "table": _TRAFFIC | _RINGS | {"score", "campaign", "designs", "front"},
+    "ring": _TRAFFIC | _TABLES,
+    "graph": _TRAFFIC | _TABLES | _RINGS,
+}
+"""Keys of version 1 that version 2 does not have, because the problem is another one."""
+
+DROPPED = {("table", "designs"), ("table", "front")}
+"""Keys that are absent though version 1 has a value: nothing showed a design of a table."""
+
+
+def problem_of(name: str) -> str:
+    """Return the problem of a recorded audit by the name of its case."""
+    first, *others = name.split()
+    if first in ("table", "network"):
+        return first
+    if first in ("rings", "mixim"):
+        return {"rings": "ring", "mixim": "network"}[first]
+    return "graph" if name == "relays" or (first == "audit" and len(others) == 1) else "mix"
+
+
+def translated(record: dict[str, Any], problem: str) -> dict[str, Any]:
+    """Return a record of an audit in version 1 with the keys of version 2.
+
+    A key that version 2 does not have must be empty, so that no value is lost.
+    """
+    names, absent, new = RENAMED[problem], ABSENT[problem], dict[str, Any]()
+    for key, value in record.items():
+        if key in absent:
+            followed = value["steps"] if key == "campaign" else value
+            assert not followed or (problem, key) in DROPPED, (problem, key, value)
+        else:
+            new[names.get(key, key)] = value
+    new["cost"] = {}
+    for key, value in record["cost"].items():
+        if f"cost.{key}" in absent:
+            assert not value, (problem, key, value)
+        else:
+            new["cost"][key] = value
+    new["worst"] = [
+        {names.get(key, key): value for key, value in one.items()} for one in record["worst"]
+    ]
+    if problem == "ring":  # an input always spends an output
+        for one in new["worst"]:
+            assert one.pop("probability_departed") == one["probability"]
+    if problem == "table":
+        details = dict(record["table"])
+        details["privacy_models"] = details.pop("notions")
+        new["table"] = details
+    return new
+
+
 def recorded() -> dict[str, Any]:
-    """Return the answers of the record."""
-    return dict(json.loads(gzip.decompress(FILE.read_bytes())))
+    """Return the answers of the record, with the keys of version 2."""
+    old = dict(json.loads(gzip.decompress(FILE.read_bytes())))
+    return {name: _in_version_2(name, answer) for name, answer in old.items()}
+
+
+def _in_version_2(name: str, answer: dict[str, Any]) -> dict[str, Any]:
+    lines = []
+    for line in answer["lines"]:
+        if "one_step" in line:
+            line = translated(line, problem_of(name))
+        if "audits" in line:
+            line = line | {"audits": [translated(each, "mix") for each in line["audits"]]}
+        lines.append(line | {"version": 2} if "version" in line else line)
+    return {**answer, "lines": lines}
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:

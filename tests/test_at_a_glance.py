@@ -21,7 +21,7 @@ from anonymatch.base.frames import Frame
 NASTY = "<script>alert('x')</script>\x00\n& more"
 
 
-def passage() -> am.Audit:
+def passage() -> Any:
     """Of a mix that is followed by what is inside: arrays of 300 messages."""
     log = am.mixes.synthesize("exponential:5", messages=300, seed=1)
     return am.audit(am.mixes.observe(log, "exponential:5"))

@@ -33,6 +33,8 @@ from anonymatch.counting import (
 from anonymatch.base.interval import Interval as Interval
 from anonymatch.counting.measures import Metrics as Metrics, metrics as metrics
 from anonymatch.mixes import (
+    MixAudit as MixAudit,
+    NetworkAudit as NetworkAudit,
     exponential_mix_count as exponential_mix_count,
     exponential_mix_log as exponential_mix_log,
     path_counts as path_counts,
@@ -42,6 +44,8 @@ from anonymatch.mixes import (
     relay_weights as relay_weights,
     threshold_mix_bits as threshold_mix_bits,
 )
+from anonymatch.tables import TableAudit as TableAudit, audit_table as audit_table
+from anonymatch.rings import RingAudit as RingAudit, audit_rings as audit_rings
 from anonymatch.theory.attacks import (
     Adaptive as Adaptive,
     AddedEdge as AddedEdge,
@@ -82,6 +86,7 @@ from anonymatch.audits import (
     Comparison as Comparison,
     GATES as GATES,
     Gate as Gate,
+    GraphAudit as GraphAudit,
     LogTotals as LogTotals,
     Score as Score,
     audit as audit,

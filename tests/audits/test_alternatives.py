@@ -8,20 +8,20 @@ from tests.report.pages import audit_html
 
 import anonymatch as am
 from anonymatch.audits.alternatives import rival_delay, same_delay
-from anonymatch.mixes import Observation
+from anonymatch.mixes import MessageObservation
 from anonymatch.mixes import closed_forms as mixes
 
 
 @pytest.mark.parametrize("inside", [0.2, 0.5, 1.0, 2.7, 4.94, 5.0, 17.3, 250.9])
 def test_no_mix_of_the_same_delay_is_above_the_ceiling_of_that_delay(inside: float) -> None:
-    rivals = dict(same_delay(Observation(source="made up", rate=2.0, mean_delay=inside / 2)))
+    rivals = dict(same_delay(MessageObservation(source="made up", rate=2.0, mean_delay=inside / 2)))
 
     assert max(rivals.values()) <= mixes.ceiling_bits(inside) + 1e-12
     assert rivals["one exponential mix"] == mixes.exponential_bits(inside)
 
 
 def test_sizes_used_in_turn_have_the_delay_and_the_bits_between_theirs() -> None:
-    rivals = dict(same_delay(Observation(source="made up", rate=1.0, mean_delay=2.75)))
+    rivals = dict(same_delay(MessageObservation(source="made up", rate=1.0, mean_delay=2.75)))
 
     # Batches of 6 wait 2.5 arrivals, of 7 wait 3; pools of 2 and 3 wait 2 and 3.
     halves = (mixes.threshold_bits(6) + mixes.threshold_bits(7)) / 2
@@ -31,7 +31,7 @@ def test_sizes_used_in_turn_have_the_delay_and_the_bits_between_theirs() -> None
 
 
 def test_a_delay_that_whole_sizes_have_names_one_size() -> None:
-    rivals = dict(same_delay(Observation(source="made up", rate=2.0, mean_delay=1.5)))
+    rivals = dict(same_delay(MessageObservation(source="made up", rate=2.0, mean_delay=1.5)))
 
     assert list(rivals) == ["one exponential mix", "batches of 7", "pool mix 1,3"]
     assert rivals["pool mix 1,3"] == mixes.pool_bits(1, 3)

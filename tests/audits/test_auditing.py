@@ -22,11 +22,11 @@ from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
 from anonymatch.counting.measures.user_posteriors import user_figures
 from anonymatch.mixes.logs.log_graph import passage_graph
 from anonymatch.mixes.logs.messages import Messages
-from anonymatch.mixes.logs.observation import Observation, Passage
+from anonymatch.mixes.logs.observation import MessageObservation, Observation, Passage
 
 
-def passage(arrivals: list[float], departures: list[float], **more: object) -> Observation:
-    return Observation(
+def passage(arrivals: list[float], departures: list[float], **more: object) -> MessageObservation:
+    return MessageObservation(
         passage=Passage(
             users=tuple(f"in {k}" for k in range(len(arrivals))),
             behaviours=tuple(f"out {k}" for k in range(len(departures))),
@@ -107,7 +107,7 @@ def test_the_campaign_through_a_mix_is_that_of_its_graph() -> None:
 def test_lost_messages_do_not_multiply_the_ways() -> None:
     # Three came in, one left: it is any of the two that had come by then.
     rows = [[1, 1, 1], [1, 1, 1], [0, 1, 1]]
-    observation = Observation(graph=am.Graph.from_biadjacency(rows), source="test", lost=2)
+    observation = MessageObservation(graph=am.Graph.from_biadjacency(rows), source="test", lost=2)
     audit = am.audit(observation)
 
     assert audit.count.log == pytest.approx(math.log(2))
@@ -179,7 +179,7 @@ def test_top_0_names_everybody() -> None:
 def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     # Whatever message of ann's is whose, both went to xia.
     graph = am.complete(2)
-    observation = Observation(
+    observation = MessageObservation(
         graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia")
     )
     audit = am.audit(observation)
@@ -302,7 +302,9 @@ def test_receivers_of_a_graph(matrix: Matrix, data: st.DataObject) -> None:
     receivers = data.draw(
         st.lists(st.sampled_from("xyz"), min_size=graph.n_behaviours, max_size=graph.n_behaviours)
     )
-    audit = am.audit(Observation(graph=graph, source="", receivers=tuple(receivers)), steps=0)
+    audit = am.audit(
+        MessageObservation(graph=graph, source="", receivers=tuple(receivers)), steps=0
+    )
     [gate] = am.check_gates(audit, {"receivers": 1})
     wanted = by_receiver(graph, dict(zip(graph.behaviours, receivers, strict=True)))
 
@@ -346,7 +348,7 @@ def test_receivers_of_a_long_passage_keep_their_scale() -> None:
 
 
 def test_receivers_are_unknown_where_probabilities_are() -> None:
-    observation = Observation(
+    observation = MessageObservation(
         graph=am.random_density(40, 0.5, seed=1), source="", receivers=tuple(range(20)) * 2
     )
     audit = am.audit(observation, budget=0)

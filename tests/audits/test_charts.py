@@ -25,7 +25,7 @@ EVERY = {
 
 
 @cache
-def log(law: str, messages: int = 200, *, threshold: float | None = None, **more: Any) -> am.Audit:
+def log(law: str, messages: int = 200, *, threshold: float | None = None, **more: Any) -> Any:
     messages_ = am.mixes.synthesize(law, messages=messages, rate=2, seed=5, **more)
     return am.audit(am.mixes.observe(messages_, law), threshold=threshold)
 
@@ -117,7 +117,7 @@ def test_entropy_over_time_is_the_mean_of_those_who_came_then() -> None:
     assert arrivals is not None
     chart = audit.chart("time")
     stretches = [row for row in rows(chart) if "v0" in row]
-    first = min(arrivals.min(), audit.observation.departures.min())  # type: ignore[union-attr]
+    first = min(arrivals.min(), audit.observation.departures.min())
     came = arrivals - first
     one = stretches[3]
     inside = (came >= one["x"] - 1e-6) & (came < one["end"] - 1e-6) & users.counted
@@ -211,7 +211,7 @@ def test_cover_raises_the_ceiling_beside_which_a_system_is_drawn() -> None:
             if row["series"] == "ceiling of steady traffic" and row["x"] == audit.cost.mean_delay
         }
         packets = audit.cost.packets or 1.0
-        inside = audit.observation.rate * packets * audit.cost.mean_delay  # type: ignore[operator]
+        inside = audit.observation.rate * packets * audit.cost.mean_delay
         assert ceiling == pytest.approx(am.mixes.ceiling_bits(inside))
     assert (covered.cost.packets or 1.0) > 1.1
 

@@ -117,7 +117,7 @@ def test_a_log_with_a_law_is_written_message_by_message(
 
     assert main(["posterior", str(path), "--law", "exponential:2", "--json"]) == 0
     record: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert (record["version"], record["exact"], record["n_messages"]) == (1, True, 40)
+    assert (record["version"], record["exact"], record["n_messages"]) == (2, True, 40)
     assert len(record["pairs"]) == frame.height
     assert main(["posterior", str(path), "--law", "exponential:2", "--top", "2"]) == 0
     assert "probability" in capsys.readouterr().out

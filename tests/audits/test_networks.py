@@ -17,6 +17,7 @@ from anonymatch import _native
 from anonymatch.mixes import (
     ForwardPlan,
     LinkedNetwork,
+    NetworkObservation,
     forward_marginals,
     network_sample,
     open_observation,
@@ -35,9 +36,9 @@ def g1(tmp_path: Path) -> Path:
 
 
 def links_of(path: Path, **how: Any) -> LinkedNetwork:
-    network = open_observation(path, law="exponential", **how).network
-    assert network is not None
-    return network.links
+    observation = open_observation(path, law="exponential", **how)
+    assert isinstance(observation, NetworkObservation)
+    return observation.network.links
 
 
 def posteriors(path: Path, **how: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.mixes.logs.messages import Messages
-from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observation import MessageObservation
 from anonymatch.mixes.logs.observing import observe
 
 Weights = Sequence[Sequence[float]]
@@ -60,7 +60,7 @@ def by_definition(
 
 
 def check(
-    observation: Observation,
+    observation: MessageObservation,
     weights: Weights,
     senders: Sequence[Hashable],
     receivers: Sequence[Hashable],
@@ -116,7 +116,7 @@ def test_weighted_pairs_agree_with_all_that_may_have_happened(data: st.DataObjec
     receivers = tuple(data.draw(st.sampled_from("xyz")) for _ in range(n_out))
     if not any(True for _ in fates(weights, lost)):
         return
-    observation = Observation(
+    observation = MessageObservation(
         graph=am.Graph.from_biadjacency([[*row, *[1] * lost] for row in weights]),
         source="",
         senders=senders,

@@ -22,7 +22,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return code, captured.out, captured.err
 
 
-def audits(number: int, messages: int = 1000, law: str = LAW) -> list[am.Audit]:
+def audits(number: int, messages: int = 1000, law: str = LAW) -> list[am.MixAudit]:
     logs = [synthesize(law, messages=messages, seed=seed) for seed in range(number)]
     return [am.audit(observe(log, law), steps=0) for log in logs]
 
@@ -57,7 +57,7 @@ def test_sampling_errors_match_the_spread_over_300_logs(law: str, messages: int)
         assert typical(errors) == pytest.approx(spread(values), rel=0.25)
 
 
-def claims(some: list[am.Audit]) -> tuple[int, int]:
+def claims(some: list[am.MixAudit]) -> tuple[int, int]:
     """How many pairs there are, and for how many an entropy is claimed to differ."""
     pairs = list(zip(some[::2], some[1::2], strict=True))
     best = [compare(pair, ["x", "y"]).rows[0].best for pair in pairs]
@@ -104,9 +104,8 @@ def test_audits_of_the_same_log_have_no_sampling_error_between_them() -> None:
 def test_sources_without_times_have_no_sampling_error() -> None:
     audit = am.audit(am.partition([2, 4]))
 
-    assert audit.entropy_error is None
-    assert audit.entropy_quantile_error(0.01) is None
-    assert audit.to_dict()["entropy_error"] is None
+    assert not hasattr(audit, "entropy_error")
+    assert "entropy_error" not in audit.to_dict()
 
 
 def test_one_or_few_messages_have_an_error_or_none() -> None:

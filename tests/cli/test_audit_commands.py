@@ -498,7 +498,7 @@ def test_a_synthetic_log_flags_its_cover_and_losses(
 
     assert table.filter(direction="out")["cover"].sum() > 0
     assert table.filter(direction="in")["lost"].sum() > 0
-    assert observed["n_users"] == observed["n_behaviours"] < hidden["n_users"] == 200
+    assert observed["n_messages"] == observed["n_departures"] < hidden["n_messages"] == 200
     assert hidden["score"]["calibrated"]
 
 

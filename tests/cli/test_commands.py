@@ -155,7 +155,7 @@ def test_demo_as_json_is_the_whole_audit(capsys: pytest.CaptureFixture[str]) -> 
     record = answer(capsys, "demo")
 
     assert record["count"]["value"] == "272"
-    assert [one["user"] for one in record["worst"][:2]] == ["gus", "jon"]
+    assert [one["sender"] for one in record["worst"][:2]] == ["gus", "jon"]
     assert record["identified"] == 2
 
 
@@ -450,7 +450,7 @@ def test_long_lists_are_written_in_pieces(
 
     json_output.print_json(record)
 
-    assert json.loads(capsys.readouterr().out) == {"version": 1} | record
+    assert json.loads(capsys.readouterr().out) == {"version": 2} | record
 
 
 def test_convert_keeps_the_graph(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

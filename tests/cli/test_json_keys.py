@@ -26,9 +26,9 @@ OPEN = {
     "if_present",
     "intervals",
     "meanings",
-    "notions",
     "parameters",
     "presence",
+    "privacy_models",
     "quantiles",
     "reasons",
     "targets",
@@ -104,7 +104,7 @@ def printed(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, set[s
         assert main([*arguments, "--json"]) == 0, arguments
         for line in capsys.readouterr().out.splitlines():
             record = json.loads(line)
-            assert record["version"] == 1
+            assert record["version"] == 2
             name = arguments[1] if arguments[0] in ("table", "rings") else arguments[0]
             found.setdefault(name, set()).update(keys(record))
     return found

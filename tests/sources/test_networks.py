@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.mixes import open_observation, synthesize_network, write_network
+from anonymatch.mixes import NetworkObservation, open_observation, synthesize_network, write_network
 from anonymatch.mixes.networks.network_conditions import network_law
 
 LOG = """time,from,to,message
@@ -32,8 +32,8 @@ def log(tmp_path: Path, text: str = LOG, name: str = "net.csv") -> Path:
 
 def test_a_log_of_links_is_known_by_its_columns(tmp_path: Path) -> None:
     observation = open_observation(log(tmp_path), law="exponential")
+    assert isinstance(observation, NetworkObservation)
     network = observation.network
-    assert network is not None
     assert network.mixes == ("A", "B")
     assert network.links.layer.tolist() == [0, 1]
     assert observation.passage is not None
@@ -63,13 +63,16 @@ def test_times_may_be_dates_or_in_another_unit(tmp_path: Path) -> None:
     write_network(frame.with_columns(time=pl.col("time") * 1000), tmp_path / "ms.csv")
     by_date = open_observation(tmp_path / "dates.csv", law="exponential")
     by_ms = open_observation(tmp_path / "ms.csv", law="exponential", unit="ms")
+    assert isinstance(by_date, NetworkObservation)
+    assert isinstance(by_ms, NetworkObservation)
     assert by_date.mean_delay == by_ms.mean_delay == 3.5
 
 
 def test_who_sends_and_receives_is_no_mix_where_messages_are_known(tmp_path: Path) -> None:
     text = LOG.replace(",x,", ",bob,").replace(",y,", ",ann,")
-    network = open_observation(log(tmp_path, text), law="exponential").network
-    assert network is not None
+    observation = open_observation(log(tmp_path, text), law="exponential")
+    assert isinstance(observation, NetworkObservation)
+    network = observation.network
     assert network.mixes == ("A", "B")
 
 

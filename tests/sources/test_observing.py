@@ -17,7 +17,7 @@ from anonymatch.mixes.closed_forms import exponential_mix_count
 from anonymatch.mixes.laws import Erlang, Exponential, Free, Law, Pool, Threshold, Timed, Window
 from anonymatch.mixes.logs.log_graph import passage_graph
 from anonymatch.mixes.logs.messages import Messages
-from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observation import MessageObservation
 from anonymatch.mixes.logs.observing import observe
 from anonymatch.mixes.synthetic import synthesize
 
@@ -45,7 +45,7 @@ def log_of(
     )
 
 
-def graph_of(observation: Observation) -> am.Graph:
+def graph_of(observation: MessageObservation) -> am.Graph:
     if observation.passage is not None:
         return passage_graph(observation.passage)
     assert observation.graph is not None

@@ -16,10 +16,10 @@ from anonymatch.tables.joining import JoinedClasses
 from anonymatch.tables.notions import ReleaseFacts
 
 
-def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.Audit:
+def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.TableAudit:
     pl.DataFrame(people).cast(pl.String).write_csv(folder / "original.csv")
     pl.DataFrame(rows).cast(pl.String).write_csv(folder / "released.csv")
-    return am.audit(folder / "released.csv", original=folder / "original.csv", **how)
+    return am.audit_table(folder / "released.csv", original=folder / "original.csv", **how)
 
 
 def recoded(folder: Path, number: int, seed: int = 1) -> Release:
@@ -107,7 +107,7 @@ def test_greedy_steps_come_near_to_the_best_way_of_all(tmp_path: Path) -> None:
         rng = np.random.default_rng(seed)
         ages = rng.choice([21, 25, 33, 38, 52, 57], 18)
         release = audit(
-            tmp_path, {"age": ages}, {"age": [f"{age}" for age in ages]}, identifiers="age"
+            tmp_path, {"age": ages}, {"age": [f"{age}" for age in ages]}, quasi_identifiers="age"
         ).observation.release
         assert release is not None
         found = generalise(release, {"k-anonymity": 4}, budget=Budget.of(30))
@@ -122,7 +122,10 @@ def test_greedy_steps_come_near_to_the_best_way_of_all(tmp_path: Path) -> None:
 def test_values_that_no_cell_had_lie_in_the_cells_that_hold_them(tmp_path: Path) -> None:
     """People outside of a release of plain values come in again where ranges hold them."""
     release = audit(
-        tmp_path, {"age": [20, 21, 22, 23, 30]}, {"age": ["20", "23", "30"]}, identifiers="age"
+        tmp_path,
+        {"age": [20, 21, 22, 23, 30]},
+        {"age": ["20", "23", "30"]},
+        quasi_identifiers="age",
     ).observation.release
     assert release is not None
     found = generalise(release, {"(k,1)": 4}, budget=Budget.of(5))
@@ -164,12 +167,14 @@ def test_a_target_is_reached_by_cells_that_hold_what_they_held(tmp_path: Path) -
 def test_joined_cells_hold_what_both_held_whatever_they_say(
     tmp_path: Path, values: list[str], cells: list[str]
 ) -> None:
-    result = audit(tmp_path, {"x": values}, {"x": cells}, identifiers="x")
+    result = audit(tmp_path, {"x": values}, {"x": cells}, quasi_identifiers="x")
     release = result.observation.release
     assert release is not None
     found = generalise(release, {"k-anonymity": 3}, budget=Budget.of(5))
     write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
-    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="x")
+    again = am.audit(
+        tmp_path / "better.csv", original=tmp_path / "original.csv", quasi_identifiers="x"
+    )
 
     assert found.reached
     assert again.notions["k-anonymity"] == found.after["k-anonymity"] == 3
@@ -192,7 +197,7 @@ def test_codes_are_joined_to_what_both_begin_with(tmp_path: Path) -> None:
         tmp_path,
         {"name": ["a", "b"], "zip": ["12010", "13010"]},
         {"zip": ["120**", "130**"], "illness": ["flu", "cold"]},
-        identifiers="zip",
+        quasi_identifiers="zip",
     )
     assert result.observation.release is not None
     changed = generalise(result.observation.release, {"k-anonymity": 2.0}, budget=Budget())
@@ -206,13 +211,13 @@ def test_where_all_ways_are_tried_the_best_one_is_written(tmp_path: Path) -> Non
         rng = np.random.default_rng(seed)
         ages = rng.choice([21, 25, 33, 38, 52, 57], 14)
         release = audit(
-            tmp_path, {"age": ages}, {"age": [f"{age}" for age in ages]}, identifiers="age"
+            tmp_path, {"age": ages}, {"age": [f"{age}" for age in ages]}, quasi_identifiers="age"
         ).observation.release
         assert release is not None
         found = generalise(release, {"k-anonymity": 4}, budget=Budget.of(30))
         write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
         again = am.audit(
-            tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="age"
+            tmp_path / "better.csv", original=tmp_path / "original.csv", quasi_identifiers="age"
         )
 
         assert again.table is not None
@@ -232,12 +237,14 @@ def test_rows_that_somebody_needs_are_not_left_out_of_more_rows_than_people(
 ) -> None:
     people = {"age": [21, 45, 63]}
     rows = {"age": ["21", "45", "63", "20-29", "20-29"], "illness": list("abcde")}
-    release = audit(tmp_path, people, rows, identifiers="age").observation.release
+    release = audit(tmp_path, people, rows, quasi_identifiers="age").observation.release
     assert release is not None
 
     found = generalise(release, {"k-anonymity": 2}, suppress=3, budget=Budget.of(30))
     write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
-    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="age")
+    again = am.audit(
+        tmp_path / "better.csv", original=tmp_path / "original.csv", quasi_identifiers="age"
+    )
 
     assert found.reached
     assert (again.notions["k-anonymity"] or 0) >= 2
@@ -290,7 +297,7 @@ def test_a_notion_of_which_the_release_says_nothing_is_no_target(tmp_path: Path)
 def test_values_of_rows_left_out_are_no_part_of_closeness(tmp_path: Path) -> None:
     people = {"age": [21, 22, 23, 31, 32, 33]}
     rows = {"age": ["20-29"] * 3 + ["30-39"] * 2 + ["33"], "pay": ["1", "2", "3", "1", "3", "90"]}
-    how = {"identifiers": "age", "sensitive": "pay"}
+    how = {"quasi_identifiers": "age", "sensitive": "pay"}
     release = audit(tmp_path, people, rows, **how).observation.release
     assert release is not None
 

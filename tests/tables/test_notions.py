@@ -18,10 +18,10 @@ from anonymatch.tables.reading.released_cells import spelling
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pycanon.json").read_text())
 
 
-def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.Audit:
+def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.TableAudit:
     pl.DataFrame(people).cast(pl.String).write_csv(folder / "original.csv")
     pl.DataFrame(rows).cast(pl.String).write_csv(folder / "released.csv")
-    return am.audit(folder / "released.csv", original=folder / "original.csv", **how)
+    return am.audit_table(folder / "released.csv", original=folder / "original.csv", **how)
 
 
 @pytest.mark.parametrize("number", range(len(GOLDEN["tables"])))
@@ -33,7 +33,9 @@ def test_notions_of_classes_are_those_of_pycanon(tmp_path: Path, number: int, co
         "age": [f"{age[0]}5" for age in rows["age"]],
         "zip": [f"{zip_[:2]}345" for zip_ in rows["zip"]],
     }
-    found = audit(tmp_path, people, rows, identifiers=["age", "zip"], sensitive=column).notions
+    found = audit(
+        tmp_path, people, rows, quasi_identifiers=["age", "zip"], sensitive=column
+    ).notions
 
     assert found["k-anonymity"] == golden["k"]
     assert found["l-diversity"] == golden["l"][column]
@@ -164,7 +166,7 @@ def test_a_table_that_keeps_an_id_and_an_illness_is_not_compared_by_them(tmp_pat
         "Identifiers (guessed): age; sensitive (guessed): illness; name (guessed): person; "
         "left out, since it tells all rows apart: id."
     )
-    told = audit(tmp_path, people, rows, identifiers=["age", "illness"], name="id")
+    told = audit(tmp_path, people, rows, quasi_identifiers=["age", "illness"], name="id")
     assert told.notes[0].startswith("Identifiers: age, illness; ")
     assert told.users["user"][0] == "0"
 

@@ -88,7 +88,7 @@ def test_figures_of_samples_are_those_of_all_assignments(
     assert open_values > 5
 
 
-def check_figures(audit: am.Audit, ways: npt.NDArray[np.int64], rows: int) -> None:
+def check_figures(audit: am.TableAudit, ways: npt.NDArray[np.int64], rows: int) -> None:
     """One by one: the table of people, means, thresholds and JSON."""
     chances = np.array([(ways == row).mean(axis=0) for row in range(rows)]).T
     outcomes = np.column_stack((chances, (ways < 0).mean(axis=0)))
@@ -138,7 +138,7 @@ def check_figures(audit: am.Audit, ways: npt.NDArray[np.int64], rows: int) -> No
     assert worst == pytest.approx(sorted(best[counted], reverse=True))
 
 
-def check_values(audit: am.Audit, ways: npt.NDArray[np.int64], values: list[str]) -> int:
+def check_values(audit: am.TableAudit, ways: npt.NDArray[np.int64], values: list[str]) -> int:
     """Sensitive values; how many would be certain only if the person were in the release."""
     shares = {
         value: np.isin(ways, np.flatnonzero(np.array(values) == value)).mean(axis=0)
@@ -281,7 +281,7 @@ def test_probabilities_beyond_the_budget_are_not_guessed(tmp_path: Path) -> None
     assert record["entropy"]["value"] is None
     assert record["surest"]["value"] is None
     assert record["table"]["attributes"]["illness"]["surest"] is None
-    assert record["notions"]["presence"] is None
+    assert record["privacy_models"]["presence"] is None
     assert audit.users["probability"].null_count() > 80
     assert audit.table is not None
     assert audit.table.sentences() == (

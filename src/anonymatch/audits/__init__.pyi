@@ -1,5 +1,15 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
+from anonymatch.audits.alternatives import (
+    rival_delay as rival_delay,
+    same_delay as same_delay,
+)
+from anonymatch.audits.answers import (
+    Answers as Answers,
+    NetworkAnswers as NetworkAnswers,
+    PassageAnswers as PassageAnswers,
+    links_of as links_of,
+)
 from anonymatch.audits.auditing import (
     audit as audit,
 )
@@ -71,13 +81,22 @@ from anonymatch.audits.report_users import (
 from anonymatch.audits.passages import (
     explained as explained,
 )
-from anonymatch.audits.result import (
-    Audit as Audit,
+from anonymatch.audits.parts import (
     Bin as Bin,
     Campaign as Campaign,
     CampaignStep as CampaignStep,
     Score as Score,
+    SystemCost as SystemCost,
     Worst as Worst,
+)
+from anonymatch.audits.rates import (
+    UsedRates as UsedRates,
+)
+from anonymatch.audits.result import (
+    Audit as Audit,
+    ExposedAudit as ExposedAudit,
+    GraphAudit as GraphAudit,
+    ScoredAudit as ScoredAudit,
 )
 from anonymatch.audits.rings import (
     CertainSpend as CertainSpend,

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from anonymatch.audits.answers import Answers
-from anonymatch.mixes import Observation, exponential_bits, pool_bits, threshold_bits
+from anonymatch.mixes import (
+    MessageObservation,
+    Observation,
+    exponential_bits,
+    passage_of,
+    pool_bits,
+    threshold_bits,
+)
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.theory import designs
 
@@ -30,7 +37,7 @@ def has_designs(observation: Observation, answers: Answers) -> bool:
     """
     n_users = len(answers.users.users)
     square = observation.lost == 0 and n_users == len(answers.users.behaviours) and n_users > 0
-    return square and observation.passage is None
+    return square and passage_of(observation) is None
 
 
 def best_design(observation: Observation, answers: Answers, objective: str) -> Design | None:
@@ -41,7 +48,7 @@ def best_design(observation: Observation, answers: Answers, objective: str) -> D
 
 
 def same_delay(
-    observation: Observation, ceiling: float | None = None
+    observation: MessageObservation, ceiling: float | None = None
 ) -> tuple[tuple[str, float], ...]:
     """What other mixes give that hold messages back as long, for messages that come in at random.
 
@@ -72,7 +79,7 @@ def same_delay(
     return tuple(others)
 
 
-def rival_delay(observation: Observation, ceiling: float | None = None) -> float | None:
+def rival_delay(observation: MessageObservation, ceiling: float | None = None) -> float | None:
     """Seconds that the mixes of :func:`same_delay` hold messages back; None if there are none.
 
     As long as here, but no more messages may be inside than here. In traffic that is steadier than
@@ -111,7 +118,7 @@ def _in_turn(
 
 
 def rivals(
-    observation: Observation, packets: float | None = None
+    observation: MessageObservation, packets: float | None = None
 ) -> dict[str, tuple[tuple[float, float], ...]]:
     """What other mixes give for shorter and for longer delays: mean seconds and bits, by name.
 

@@ -32,7 +32,9 @@ from anonymatch.mixes import (
     Exponential,
     HopLaw,
     LinkFigures,
+    MessageObservation,
     NetworkJoint,
+    NetworkObservation,
     Observation,
     Passage,
     passage_asked,
@@ -41,12 +43,25 @@ from anonymatch.mixes import (
     passage_graph,
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
+from anonymatch.tables import TableObservation
 from anonymatch.tabular import check_memory
 
 if TYPE_CHECKING:
     from anonymatch.tables import Links
 
-__all__ = ["Answers", "Resources", "answer", "closes", "entropy_of"]
+__all__ = [
+    "Answers",
+    "MessageAnswers",
+    "NetworkAnswers",
+    "PassageAnswers",
+    "Resources",
+    "TableAnswers",
+    "answer",
+    "chosen_of",
+    "closes",
+    "entropy_of",
+    "links_of",
+]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -72,6 +87,11 @@ class Resources:
         progress = self.progress
         return progress.stage() if isinstance(progress, StagedProgress) else progress
 
+    def finish(self) -> None:
+        """Show that all work is done."""
+        if isinstance(self.progress, StagedProgress):
+            self.progress.finish()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Answers:
@@ -95,24 +115,11 @@ class Answers:
         None for a passage, and unless all are known.
     confidence : float
         Probability that the intervals hold; 1.0 means proven.
-    links : LinkFigures or None
-        Of a passage with losses, cover or an end.
-    rates : UsedRates or None
-        Losses, cover and a beginning of a passage that this is for.
     notes : tuple of str
         What a reader must know about how this was answered; each a sentence.
-    network : NetworkJoint or None
-        Joint figures of a network of which every link is seen.
-    n_messages, n_packets : int or None
-        All messages, if `users` are only some of them; and what joint figures are about, if there
-        is cover beside messages.
-    chosen : array of int or None
-        Which messages `users` are, if not all were looked at.
     true_exit : array or None
         Probability of the true departure (behaviour) of each user, not divided by that of having
         departed. 0 where the log does not know it, NaN where the probability is not computed.
-    table : Links or None
-        Of a released table: who may have which rows, by classes.
     """
 
     count: Count
@@ -123,15 +130,8 @@ class Answers:
     edges: int
     probabilities: Posterior | None
     confidence: float
-    links: LinkFigures | None = None
-    rates: UsedRates | None = None
     notes: tuple[str, ...] = ()
-    network: NetworkJoint | None = None
-    n_messages: int | None = None
-    n_packets: int | None = None
-    chosen: npt.NDArray[np.int64] | None = None
     true_exit: npt.NDArray[np.float64] | None = None
-    table: Links | None = None
 
     def __repr__(self) -> str:
         return f"Answers({self.size} users, {self.count})"
@@ -139,24 +139,103 @@ class Answers:
     @property
     def size(self) -> int:
         """All messages, or other users."""
-        return len(self.users.users) if self.n_messages is None else self.n_messages
+        return len(self.users.users)
 
     @property
     def joint_size(self) -> int:
         """What joint figures are about: messages, or other users, and in a network cover too."""
-        return self.size if self.n_packets is None else self.n_packets
+        return self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MessageAnswers(Answers):
+    """Answers about messages, of which not all may have been looked at.
+
+    Attributes
+    ----------
+    n_messages : int
+        All messages, of which `users` may be some only.
+    chosen : array of int or None
+        Which messages `users` are, if not all were looked at.
+    """
+
+    n_messages: int
+    chosen: npt.NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        return self.n_messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PassageAnswers(MessageAnswers):
+    """Answers about messages through one mix that is followed by what is inside.
+
+    Attributes
+    ----------
+    links : LinkFigures or None
+        With losses, cover or an end of the log; None in closed form.
+    rates : UsedRates or None
+        Losses, cover and a beginning that this is for.
+    """
+
+    links: LinkFigures | None = None
+    rates: UsedRates | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NetworkAnswers(MessageAnswers):
+    """Answers about messages through a network of which every link is seen.
+
+    Attributes
+    ----------
+    network : NetworkJoint
+        Joint figures.
+    n_packets : int
+        What joint figures are about: messages and cover.
+    """
+
+    network: NetworkJoint
+    n_packets: int
+
+    @property
+    def joint_size(self) -> int:
+        return self.n_packets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TableAnswers(Answers):
+    """Answers about a released table.
+
+    Attributes
+    ----------
+    table : Links
+        Who may have which rows, by classes.
+    """
+
+    table: Links
+
+
+def links_of(answers: Answers) -> LinkFigures | None:
+    """Figures with losses, cover or an end of the log; None where there are none of these."""
+    return answers.links if isinstance(answers, PassageAnswers) else None
+
+
+def chosen_of(answers: Answers) -> npt.NDArray[np.int64] | None:
+    """Which messages were looked at; None if all users were."""
+    return answers.chosen if isinstance(answers, MessageAnswers) else None
 
 
 def answer(observation: Observation, resources: Resources) -> Answers:
     """Count, probabilities and figures, exact where the budget and the times of a log allow."""
-    if observation.rounding is None:
+    if not isinstance(observation, MessageObservation) or not observation.rounded:
         return _answer(observation, resources)
     shared = replace(resources, budget=_share_of(resources.budget, _DRAWS + 1))
     answers = _answer(observation, shared)
     return _widened(answers, observation, _with_drawn_times(observation, shared))
 
 
-def _with_drawn_times(observation: Observation, resources: Resources) -> list[Answers]:
+def _with_drawn_times(observation: MessageObservation, resources: Resources) -> list[Answers]:
     """The same log with times drawn at random within the step to which they are rounded.
 
     A departure does not come before the arrival of the same rank, if that holds for rounded times:
@@ -191,7 +270,7 @@ def _with_drawn_times(observation: Observation, resources: Resources) -> list[An
     return drawn
 
 
-def _widened(answers: Answers, observation: Observation, drawn: list[Answers]) -> Answers:
+def _widened(answers: Answers, observation: MessageObservation, drawn: list[Answers]) -> Answers:
     """Intervals that hold the figures with drawn times too.
 
     Without these, an attacker with exact times may know everything. Figures of messages in that
@@ -199,7 +278,7 @@ def _widened(answers: Answers, observation: Observation, drawn: list[Answers]) -
     """
     users, size = answers.users, answers.joint_size * _LN2
     alike = all(len(each.users.degree) == len(users.degree) for each in drawn)
-    each_drawn = drawn if alike and answers.chosen is None else []
+    each_drawn = drawn if alike and chosen_of(answers) is None else []
     tie = np.arange(len(users.degree))
     if each_drawn and observation.arrivals is not None:
         tie = np.unique(observation.arrivals, return_inverse=True)[1]
@@ -288,13 +367,13 @@ def _hull(own: Interval, drawn: list[Interval]) -> Interval:
 
 def _answer(observation: Observation, resources: Resources) -> Answers:
     """The same for the order of messages in and out as it is."""
-    if observation.network is not None:
+    if isinstance(observation, NetworkObservation):
         from anonymatch.audits.networks import network_answers
 
         return network_answers(observation, resources)
-    if observation.passage is not None:
+    if isinstance(observation, MessageObservation) and observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
-    if observation.release is not None:
+    if isinstance(observation, TableObservation):
         from anonymatch.audits.released import release_answers
 
         return release_answers(observation, resources)
@@ -302,10 +381,11 @@ def _answer(observation: Observation, resources: Resources) -> Answers:
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(observation.graph, observation, resources, timed=observation.timed)
+    timed = isinstance(observation, MessageObservation) and observation.timed
+    return _of_graph(observation.graph, observation, resources, timed=timed)
 
 
-def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:
+def _of_passage(observation: MessageObservation, passage: Passage, resources: Resources) -> Answers:
     if passage.conditions is not None and not closes(passage):
         try:
             return _by_links(observation, passage, resources)
@@ -335,7 +415,7 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
     bound = float(np.log(before).sum())
     if lost == 0:
         bound = min(counting.bregman(before), counting.bregman(users.degree))
-    return Answers(
+    return PassageAnswers(
         count=count,
         entropy=Interval.rounded(count.log, count.log, count.log),
         bound=min(bound, full),
@@ -344,6 +424,7 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
         edges=int(users.degree.sum()) - (n_users if lost else 0),
         probabilities=None,
         confidence=1.0,
+        n_messages=n_users,
         rates=_no_rates(passage),
         true_exit=None
         if observation.truth is None
@@ -369,7 +450,7 @@ def closes(passage: Passage) -> bool:
     return bool((inside > np.arange(len(inside))).all())
 
 
-def _by_links(observation: Observation, passage: Passage, resources: Resources) -> Answers:
+def _by_links(observation: MessageObservation, passage: Passage, resources: Resources) -> Answers:
     """A passage by the chain over what is inside. No matchings are counted: they are not alike."""
     solved = passed(
         passage,
@@ -400,7 +481,7 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
     matched = min(round(departed), n_users, n_behaviours)
     full = max(_full(n_users, n_behaviours, matched), nats.high)
     bound = float(np.log(np.maximum(later + 1, 1)).sum())
-    return Answers(
+    return PassageAnswers(
         count=effective,
         entropy=nats,
         bound=max(min(bound, full), nats.value),
@@ -410,7 +491,7 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
         probabilities=None,
         confidence=links.confidence,
         links=links,
-        n_messages=n_users if solved.chosen is not None else None,
+        n_messages=n_users,
         chosen=solved.chosen,
         rates=solved.rates,
         notes=solved.notes,
@@ -496,7 +577,7 @@ def _of_graph(
 ) -> Answers:
     """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
-    lost, edge, truth = observation.lost, observation.edge, observation.truth
+    lost, edge, truth = observation.lost, _edge(observation), observation.truth
     band = mixes.WideBand.of(graph, lost) if timed else None
     if band is not None and band.hopeless(resources.budget.seconds):
         return _of_wide_band(band, graph, observation, resources)
@@ -551,6 +632,11 @@ def _of_graph(
     )
 
 
+def _edge(observation: Observation) -> npt.NDArray[np.bool_] | None:
+    """Messages near an end of the log; None of other problems."""
+    return observation.edge if isinstance(observation, MessageObservation) else None
+
+
 def _edges_at(
     graph: Graph, probabilities: Posterior, truth: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
@@ -590,7 +676,7 @@ def _of_wide_links(
     band: mixes.LinkBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """The same with losses or cover on the way, by a chain over explanations."""
-    lost, edge = observation.lost, observation.edge
+    lost, edge = observation.lost, _edge(observation)
     estimate = mixes.estimate_links(
         band,
         budget=resources.budget,
@@ -678,7 +764,7 @@ def _of_wide_band(
     band: mixes.WideBand, graph: Graph, observation: Observation, resources: Resources
 ) -> Answers:
     """A log in which messages fit too many others for exact counts, by a chain of swaps."""
-    lost, edge = observation.lost, observation.edge
+    lost, edge = observation.lost, _edge(observation)
     estimate = mixes.estimate_band(
         band,
         graph,

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from concurrent.futures import Executor
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-import numpy as np
-
-from anonymatch.audits.alternatives import rival_delay, same_delay
-from anonymatch.audits.answers import Answers, Resources, answer
-from anonymatch.audits.campaign import campaign, one_step
+from anonymatch.audits.answers import (
+    Answers,
+    NetworkAnswers,
+    Resources,
+    TableAnswers,
+    answer,
+    chosen_of,
+)
+from anonymatch.audits.campaign import campaign
+from anonymatch.audits.parts import Score, Worst
 from anonymatch.audits.people import people, people_bits, people_notes
-from anonymatch.audits.result import Audit, SystemCost
+from anonymatch.audits.result import Audit, GraphAudit, joint_bits
 from anonymatch.audits.rings import ring_figures, ring_notes
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, left_out, verdict, warned
 from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
-from anonymatch.base.interval import Interval
 from anonymatch.graph import Graph
-from anonymatch.mixes import LinkFigures, Observation
-from anonymatch.mixes import closed_forms as mixes
+from anonymatch.mixes import (
+    MessageObservation,
+    MixAudit,
+    NetworkAudit,
+    NetworkObservation,
+    Observation,
+)
+from anonymatch.rings import RingObservation
 from anonymatch.running import (
     Budget,
     Progress,
@@ -33,16 +42,25 @@ from anonymatch.running import (
     check_executor,
     tells_misfits,
 )
+from anonymatch.tables import TableObservation
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
-    from anonymatch.tables import TableFindings
 
 __all__ = ["audit"]
 
-_LN2 = math.log(2.0)
 _THRESHOLD = 5.0  # effective set size, unless told
 _ROUNDS_SECONDS = 20.0  # for what rounds tell
+
+
+@overload
+def audit(source: Graph, /, **terms: Any) -> GraphAudit: ...
+
+
+@overload
+def audit(source: str | os.PathLike[str] | Observation, /, **terms: Any) -> Any:
+    # The class depends on what the file is: checkers take the result for any of them.
+    ...
 
 
 @tells_misfits
@@ -107,13 +125,14 @@ def audit(
         ``corrupt``: mixes that tell which packet is which, ``"m3,m7"``; ``view``: of a simulator's
         log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
 
-        Released tables: ``original``: the table before release; ``quasi_identifiers``: columns that
-        an attacker knows; ``sensitive``: columns that an attacker wants to know; ``hierarchies``:
-        by column, a file with what each value may have become; ``tolerance``: by column, how far a
-        released number may be off; ``missing``: texts that mean an unknown value.
+        Released tables (or :func:`anonymatch.audit_table`): ``original``: the table before release;
+        ``quasi_identifiers`` (``identifiers`` until 0.3.0): columns that an attacker knows;
+        ``sensitive``: columns that an attacker wants to know; ``hierarchies``: by column, a file
+        with what each value may have become; ``tolerance``: by column, how far a released number
+        may be off; ``missing``: texts that mean an unknown value.
 
-        Rings: ``decoys``, ``spends``: laws of ages; ``merging``: outputs of one transaction are
-        spent together.
+        Rings (or :func:`anonymatch.audit_rings`): ``decoys``, ``spends``: laws of ages;
+        ``merging``: outputs of one transaction are spent together.
 
         Flow pairs: ``longest_delay``: seconds that no packet takes longer;
         ``strays``: packets that a pair may receive though neither sent them; ``align``: ``"start"``
@@ -121,7 +140,8 @@ def audit(
 
     Returns
     -------
-    Audit
+    MixAudit, NetworkAudit, TableAudit, RingAudit or GraphAudit
+        By the problem that the file is about.
 
     Raises
     ------
@@ -138,68 +158,133 @@ def audit(
     'Entropy 0.667 bits per user'
     """
     began = time.perf_counter()
-    given = threshold is not None
-    threshold = real(threshold if threshold is not None else _THRESHOLD, "threshold")
-    top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
+    if "quasi_identifiers" in how:
+        how["identifiers"] = how.pop("quasi_identifiers")
     if "original" in how and name is not None:  # of a released table: the column of names
         how, name = {**how, "name": name}, None
     allowed = Budget.of(budget)
+    terms = AuditTerms(
+        threshold=real(threshold if threshold is not None else _THRESHOLD, "threshold"),
+        threshold_given=threshold is not None,
+        top=whole(top, "top"),
+        steps=whole(steps, "steps"),
+        seed=whole(seed, "seed"),
+        began=began,
+    )
     observation, called = _observation(source, how, allowed)
     check_executor(executor, progress)
     bar = StagedProgress(progress, allowed.seconds if allowed.chosen else 0.0)
-    resources = Resources(budget=allowed, seed=seed, executor=executor, progress=bar)
+    resources = Resources(budget=allowed, seed=terms.seed, executor=executor, progress=bar)
+    result = _audited(observation, called if name is None else str(name), terms, resources)
+    if isinstance(result, MixAudit):
+        found = _disclosure(source, terms.seed, allowed, executor)
+        result = result if found is None else replace(result, disclosure=found)
+    return replace(result, seconds=time.perf_counter() - began)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTerms:
+    """What is asked of an audit."""
+
+    threshold: float
+    threshold_given: bool
+    top: int
+    steps: int
+    seed: int
+    began: float
+
+
+class _Common(TypedDict):
+    """Fields that audits of all problems have."""
+
+    name: str
+    threshold: float
+    threshold_given: bool
+    worst: tuple[Worst, ...]
+    verdict: str
+    caveats: tuple[str, ...]
+    notes: tuple[str, ...]
+    seed: int
+    seconds: float
+
+
+def _audited(observation: Observation, name: str, terms: AuditTerms, resources: Resources) -> Audit:
+    """The audit of the problem that was observed. Only the code of that problem runs."""
     answers = answer(observation, resources)
     observation = _looked_at(observation, answers)
-    users = answers.users
-    n_joint = max(answers.joint_size, 1)
-    bits = answers.entropy.divided(n_joint * _LN2).clipped(0.0, math.inf)
-    below = users.below(threshold)
-    identified = int(users.alone[users.counted].sum())
-    named = worst(observation, answers, top or len(users.users))
-    senders = people(observation, answers)
+    named = worst(observation, answers, terms.top or len(answers.users.users))
+
+    def common(scored: Score | None = None, *notes: str) -> _Common:
+        resources.finish()
+        nouns = observation.nouns
+        said = verdict(answers.users, joint_bits(answers), named, nouns)
+        return {
+            "name": name,
+            "threshold": terms.threshold,
+            "threshold_given": terms.threshold_given,
+            "worst": named,
+            "verdict": warned(said, scored, observation),
+            "caveats": caveats(observation, answers, scored),
+            "notes": (
+                *observation.notes,
+                *answers.notes,
+                *left_out(answers.users, nouns),
+                *notes,
+            ),
+            "seed": terms.seed,
+            "seconds": time.perf_counter() - terms.began,
+        }
+
+    if isinstance(observation, TableObservation):
+        from anonymatch.tables import TableAudit, findings
+
+        assert isinstance(answers, TableAnswers)
+        return TableAudit(
+            observation=observation, answers=answers, findings=findings(answers.table), **common()
+        )
     scored = score(observation, answers)
-    of_rings = ring_figures(observation, answers)
-    ceiling = _ceiling(observation, answers)
-    plain = ceiling.value if ceiling is not None and answers.links is None else None
-    attacked = campaign(observation, answers, steps, resources)
+    if isinstance(observation, NetworkObservation):
+        assert isinstance(answers, NetworkAnswers)
+        senders = people(observation, answers)
+        return NetworkAudit(
+            observation=observation,
+            answers=answers,
+            people=senders,
+            score=scored,
+            **common(scored, *people_notes(senders)),
+        )
+    exposed = campaign(observation, answers, terms.steps, resources)
+    if isinstance(observation, RingObservation):
+        from anonymatch.rings import RingAudit
+
+        figures = ring_figures(observation, answers)
+        notes = ring_notes(observation, figures)
+        return RingAudit(
+            observation=observation,
+            answers=answers,
+            rings=figures,
+            score=scored,
+            campaign=exposed,
+            **common(scored, *notes),
+        )
+    if not isinstance(observation, MessageObservation):
+        return GraphAudit(
+            observation=observation,
+            answers=answers,
+            score=scored,
+            campaign=exposed,
+            **common(scored),
+        )
+    senders = people(observation, answers)
     of_people = people_bits(observation, resources)
-    bar.finish()
-    return Audit(
-        name=called if name is None else str(name),
+    return MixAudit(
         observation=observation,
         answers=answers,
-        cost=_cost(observation, answers),
-        bits=bits,
-        degree=_share(answers.entropy, answers.full),
-        bound=answers.bound / n_joint / _LN2,
-        ceiling=ceiling,
-        reached=_share(answers.entropy, answers.bound),
-        same_delay=same_delay(observation, plain),
-        same_delay_seconds=rival_delay(observation, plain),
-        identified=identified,
-        threshold=threshold,
-        threshold_given=given,
-        below=below,
-        worst=named,
-        one_step=one_step(answers),
-        campaign=attacked,
-        score=scored,
         people=senders,
         people_bits=of_people,
-        rings=of_rings,
-        disclosure=_disclosure(source, seed, allowed, executor),
-        table=_table(answers),
-        verdict=warned(verdict(users, bits, named, observation.nouns), scored, observation),
-        caveats=caveats(observation, answers, scored),
-        notes=(
-            *observation.notes,
-            *answers.notes,
-            *left_out(users, observation.nouns),
-            *people_notes(senders),
-            *ring_notes(observation, of_rings),
-        ),
-        seed=seed,
-        seconds=time.perf_counter() - began,
+        score=scored,
+        campaign=exposed,
+        **common(scored, *people_notes(senders)),
     )
 
 
@@ -218,15 +303,6 @@ def _observation(
     # Comparing the people and rows of a release is the longest part of reading.
     limit = budget if "original" in how else None
     return open_observation(path, budget=limit, **how), path.name
-
-
-def _table(answers: Answers) -> TableFindings | None:
-    """What a released table gives away."""
-    if answers.table is None:
-        return None
-    from anonymatch.tables import findings
-
-    return findings(answers.table)
 
 
 def _disclosure(
@@ -248,8 +324,8 @@ def _disclosure(
 
 def _looked_at(observation: Observation, answers: Answers) -> Observation:
     """The observation with what it knows of those users only that were looked at."""
-    chosen = answers.chosen
-    if chosen is None:
+    chosen = chosen_of(answers)
+    if chosen is None or not isinstance(observation, MessageObservation):
         return observation
     senders = observation.senders
     truth, edge, gone = observation.truth, observation.edge, observation.gone
@@ -262,61 +338,3 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
         gone=None if gone is None else gone[chosen],
         arrivals=None if arrivals is None else arrivals[chosen],
     )
-
-
-def _ceiling(observation: Observation, answers: Answers) -> Interval | None:
-    """Upper bound of the mean entropy over all messages; None if it is not known.
-
-    It is g(M), where M is the mean number of departures that the attacker sees while a message is
-    inside, the message's own apart. Summed over messages that is how many of them are inside just
-    before each departure, which follows from who is lost and which departures are real.
-    """
-    if answers.network is not None:
-        value = answers.network.ceiling
-    elif answers.links is None:
-        value = observation.ceiling
-    else:
-        value = _links_ceiling(observation, answers.links)
-    return None if value is None else Interval.rounded(value, value, value)
-
-
-def _links_ceiling(observation: Observation, links: LinkFigures) -> float | None:
-    """The ceiling with losses and cover; None if their probabilities are estimates."""
-    arrivals, departures = observation.arrivals, observation.departures
-    real = float(links.real.sum())
-    if links.confidence < 1.0 or arrivals is None or departures is None or not real > 0.0:
-        return None
-    came, left = np.argsort(arrivals, kind="stable"), np.argsort(departures, kind="stable")
-    entered = np.concatenate(([0.0], np.cumsum(links.departed[came])))
-    before = entered[np.searchsorted(arrivals[came], departures[left], side="right")]
-    gone = np.concatenate(([0.0], np.cumsum(links.real[left])[:-1]))
-    seen = float(np.maximum(before - gone, 0.0).sum()) / real
-    return mixes.ceiling_bits(max(seen - 1.0, 0.0))
-
-
-def _cost(observation: Observation, answers: Answers) -> SystemCost:
-    return SystemCost(
-        edges=answers.edges,
-        candidates=answers.edges / max(len(answers.users.users), 1),
-        mean_delay=observation.mean_delay,
-        longest_delay=observation.longest_delay,
-        cover=_cover(observation, answers),
-        lost=observation.lost
-        if answers.links is None
-        else round(float(answers.links.lost.mean() * answers.size) if answers.size else 0.0),
-    )
-
-
-def _cover(observation: Observation, answers: Answers) -> float | None:
-    """Share of the messages out that are nobody's: as the log flags them, else as expected."""
-    if observation.cover is not None or observation.passage is None:
-        return observation.cover
-    if answers.links is None or not len(answers.links.real):
-        return 0.0
-    return round(float(answers.links.cover.mean()), 12)
-
-
-def _share(log: Interval, most: float) -> Interval:
-    if most <= 0.0:
-        return Interval(0.0, 0.0, 0.0)
-    return log.divided(most).clipped(0.0, 1.0)

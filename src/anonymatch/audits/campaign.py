@@ -9,17 +9,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers, Resources
-from anonymatch.audits.result import Audit, Campaign, CampaignStep, OneStep
+from anonymatch.audits.answers import Answers, NetworkAnswers, Resources, links_of
+from anonymatch.audits.parts import Campaign, CampaignStep
+from anonymatch.audits.result import Audit
 from anonymatch.base.errors import BudgetError
-from anonymatch.base.interval import Interval
 from anonymatch.counting.measures import system
 from anonymatch.graph import Graph, structure
-from anonymatch.mixes import Observation, Passage, exponential_mix_inside, stay_of
+from anonymatch.mixes import Observation, Passage, exponential_mix_inside, passage_of, stay_of
 from anonymatch.running import Budget
 from anonymatch.theory import attacks
 
-__all__ = ["campaign", "campaign_on", "one_step"]
+__all__ = ["campaign", "campaign_on"]
 
 _LN2 = math.log(2.0)
 _SHARE = 0.02  # of the budget
@@ -33,20 +33,6 @@ _ONE_A_BLOCK = (
 Ints = npt.NDArray[np.int64]
 
 
-def one_step(answers: Answers) -> OneStep | None:
-    """The best single target: the user with the largest Rényi-2 entropy; None for nobody.
-
-    If x is exposed, exp(-H2) of the matchings are left on average.
-    """
-    figures = answers.users.renyi2
-    if not len(figures.high):
-        return None
-    known = figures.value if answers.users.known else figures.high
-    i = int(np.argmax(known))
-    value, low, high = (float(part[i]) for part in (known, figures.low, figures.high))
-    return OneStep(target=answers.users.users[i], lost_bits=Interval(value, low, high))
-
-
 def campaign(
     observation: Observation, answers: Answers, steps: int, resources: Resources
 ) -> Campaign:
@@ -55,13 +41,12 @@ def campaign(
     """
     if steps == 0:
         return Campaign(reason="no steps were asked for")
-    if observation.release is not None:
-        return Campaign(reason="of a released table, see 'anonymatch attack'")
     reason = _not_followed(observation, answers)
     if reason:
         return Campaign(reason=reason)
-    if observation.passage is not None:
-        return _through_passage(observation.passage, observation.truth, steps, resources.seed)
+    passage = passage_of(observation)
+    if passage is not None:
+        return _through_passage(passage, observation.truth, steps, resources.seed)
     assert observation.graph is not None
     return _through_graph(observation.graph, observation.truth, answers, steps, resources)
 
@@ -94,10 +79,9 @@ def campaign_on(
     reason = _not_followed(observation, answers)
     if reason or not among.any():
         return Campaign(reason=reason or "nobody may be exposed")
-    if observation.passage is not None:
-        return _through_passage(
-            observation.passage, observation.truth, steps, audit.seed, among=among
-        )
+    passage = passage_of(observation)
+    if passage is not None:
+        return _through_passage(passage, observation.truth, steps, audit.seed, among=among)
     assert observation.graph is not None
     unknown = np.flatnonzero(among & (answers.users.renyi2.value > 0))
     targets = [answers.users.users[i] for i in unknown.tolist()]
@@ -114,14 +98,13 @@ def _not_followed(observation: Observation, answers: Answers) -> str:
     """Why exposures cannot be followed; "" if they can."""
     if not len(answers.users.users):
         return "there are no users"
-    if answers.network is not None:
+    if isinstance(answers, NetworkAnswers):
         return "exposures in a network of mixes are not followed"
-    if answers.links is not None:
+    if links_of(answers) is not None:
         return "losses, cover or an end of the log leave open who is inside"
     graph = observation.graph
     if graph is None:
-        large = "the table is too large to expose people one after another"
-        return "" if observation.passage is not None else large
+        return ""
     if not answers.users.known or answers.confidence < 1.0:
         return "probabilities are not known exactly"
     if graph.weighted:

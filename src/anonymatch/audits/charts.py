@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.alternatives import has_designs, rivals
-from anonymatch.audits.result import Audit
+from anonymatch.audits.answers import links_of
+from anonymatch.audits.result import Audit, ExposedAudit, ScoredAudit
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, seconds
 from anonymatch.base.text import did_you_mean
 from anonymatch.counting.measures import Range, averages
+from anonymatch.mixes import MessageAudit, MessageObservation, MixAudit, network_of, passage_of
 from anonymatch.reporting.charts import (
     CELLS,
     AnyChart,
@@ -106,12 +108,15 @@ def audit_charts(audit: Audit) -> dict[str, Callable[[], AnyChart]]:
 
 def load_of(audit: Audit) -> Inside | None:
     """How many are inside over time: expected where losses or cover are open; None of no log."""
-    observation, links = audit.observation, audit.answers.links
+    observation, links = audit.observation, links_of(audit.answers)
+    if not isinstance(observation, MessageObservation):
+        return None
     came, left = observation.arrivals, observation.departures
     if came is None or left is None:
         return None
-    if observation.network is not None:  # with those that are cover, looked at or not
-        return inside_over_time(observation.network.came, left)
+    network = network_of(observation)
+    if network is not None:  # with those that are cover, looked at or not
+        return inside_over_time(network.came, left)
     if links is not None:
         return inside_over_time(came, left, 1.0 - links.lost, links.real)
     if observation.graph is None or (not observation.lost and len(came) == len(left)):
@@ -235,7 +240,7 @@ def _probability(audit: Audit) -> AnyChart:
 
 
 def _delay(audit: Audit) -> AnyChart:
-    observation = audit.observation
+    observation = _messages(audit)
     delays = observation.true_delays
     assert delays is not None
     assert observation.truth is not None
@@ -256,8 +261,13 @@ def _delay(audit: Audit) -> AnyChart:
     )
 
 
+def _messages(audit: Audit) -> MessageObservation:
+    assert isinstance(audit, MessageAudit)
+    return audit.observation
+
+
 def _time(audit: Audit) -> AnyChart:
-    users, observation = audit.answers.users, audit.observation
+    users, observation = audit.answers.users, _messages(audit)
     assert observation.arrivals is not None
     came = _since(audit)
     ends = stretch_ends(came[users.counted])
@@ -281,10 +291,10 @@ def _time(audit: Audit) -> AnyChart:
 
 def _since(audit: Audit) -> Floats:
     """Seconds from the first event of the log to each user's arrival."""
-    observation = audit.observation
+    observation = _messages(audit)
     assert observation.arrivals is not None
     assert observation.departures is not None
-    network = observation.network
+    network = network_of(observation)
     came = observation.arrivals if network is None else network.came
     events = (came, observation.departures)
     first = min(float(times.min()) for times in events if len(times))
@@ -313,7 +323,7 @@ def _timed(name: str, figures: list[Interval | None]) -> TimedLine:
 
 
 def _matrix(audit: Audit) -> AnyChart:
-    observation, graph = audit.observation, audit.observation.graph
+    observation, graph = _messages(audit), audit.observation.graph
     assert graph is not None
     assert observation.arrivals is not None
     assert observation.departures is not None
@@ -347,7 +357,7 @@ def _matrix(audit: Audit) -> AnyChart:
 
 def _pairs(audit: Audit) -> Iterator[tuple[Indices, Indices]]:
     """Users and behaviours that fit, without places for lost users, in pieces."""
-    graph, departures = audit.observation.graph, audit.observation.departures
+    graph, departures = audit.observation.graph, _messages(audit).departures
     assert graph is not None
     assert departures is not None
     rows, columns = graph.rows(), graph.indices
@@ -359,6 +369,7 @@ def _pairs(audit: Audit) -> Iterator[tuple[Indices, Indices]]:
 
 
 def _exposures(audit: Audit) -> AnyChart:
+    assert isinstance(audit, ExposedAudit)
     steps, total = audit.campaign.steps, audit.bits.value * audit.n_users
     numbers = [0, *(step.number for step in steps)]
     left = [total, *(step.bits_left for step in steps)]
@@ -373,12 +384,14 @@ def _exposures(audit: Audit) -> AnyChart:
 
 
 def _calibration(audit: Audit) -> AnyChart:
+    assert isinstance(audit, ScoredAudit)
     assert audit.score is not None
     groups = [Kept(each.guesses, each.promised, each.right) for each in audit.score.bins]
     return calibration_chart(groups, title="Promised and come true")
 
 
 def _cost(audit: Audit) -> AnyChart:
+    assert isinstance(audit, ExposedAudit)
     words = audit.observation.nouns
     across, up = zip(*audit.front, strict=True)
     far = min(across) > 0 and max(across) >= _FAR * min(across)
@@ -412,6 +425,7 @@ def _apart(points: list[Point]) -> list[Point]:
 
 
 def _latency(audit: Audit) -> AnyChart:
+    assert isinstance(audit, MessageAudit)
     assert audit.cost.mean_delay is not None
     delay, entropy = audit.cost.mean_delay, audit.entropy
     points = [Point("this system", delay, entropy.value, entropy.low, entropy.high)]
@@ -436,14 +450,14 @@ def _nobody(audit: Audit) -> str:
 
 
 def _no_truth(audit: Audit) -> str:
-    delays = audit.observation.true_delays
+    delays = audit.observation.true_delays if isinstance(audit, MessageAudit) else None
     if delays is None:
         return "the log knows no delays"
     return "" if len(delays) else "of no message the truth is known"
 
 
 def _no_times(audit: Audit) -> str:
-    if audit.observation.arrivals is None:
+    if not isinstance(audit, MessageAudit) or audit.observation.arrivals is None:
         return "its source has no times"
     return _nobody(audit)
 
@@ -452,17 +466,19 @@ def _no_matrix(audit: Audit) -> str:
     observation = audit.observation
     if observation.graph is None:
         return "whoever is inside fits what leaves, so that no graph is made; see 'time'"
-    if observation.arrivals is None:
+    if not isinstance(observation, MessageObservation) or observation.arrivals is None:
         return "its source has no times"
     return "" if observation.graph.n_edges and len(observation.arrivals) else "nothing fits"
 
 
 def _no_exposures(audit: Audit) -> str:
+    if not isinstance(audit, ExposedAudit):
+        return "exposures are followed in one graph or through one mix"
     return "" if audit.campaign.steps else audit.campaign.reason or "nobody is exposed"
 
 
 def _no_score(audit: Audit) -> str:
-    if audit.observation.truth is None:
+    if not isinstance(audit, ScoredAudit) or audit.observation.truth is None:
         return "the log knows no truth"
     return "" if audit.score is not None else "probabilities are known as intervals only"
 
@@ -470,12 +486,13 @@ def _no_score(audit: Audit) -> str:
 def _of_rounds(audit: Audit, name: str) -> AnyChart:
     from anonymatch.disclosure import disclosure_charts
 
+    assert isinstance(audit, MixAudit)
     assert audit.disclosure is not None
     return disclosure_charts(audit.disclosure)[name]()
 
 
 def _no_rounds(audit: Audit, name: str) -> str:
-    if audit.disclosure is None:
+    if not isinstance(audit, MixAudit) or audit.disclosure is None:
         return "the log has no rounds"
     from anonymatch.disclosure import disclosure_charts
 
@@ -483,17 +500,18 @@ def _no_rounds(audit: Audit, name: str) -> str:
 
 
 def _no_designs(audit: Audit) -> str:
-    if has_designs(audit.observation, audit.answers):
+    if isinstance(audit, ExposedAudit) and has_designs(audit.observation, audit.answers):
         return ""
-    if audit.observation.passage is not None:
+    if passage_of(audit.observation) is not None:
         return "whoever came before is a candidate, and what is paid is delay; see 'latency'"
     words = audit.observation.nouns
     return f"designs are for as many {words.behaviours} as {words.users}, none of them lost"
 
 
 def _no_rivals(audit: Audit) -> str:
-    known = audit.cost.mean_delay is not None and audit.n_counted
-    return "" if known and audit.same_delay else "delay or traffic are not known"
+    if isinstance(audit, MessageAudit) and audit.n_counted and audit.same_delay:
+        return ""
+    return "delay or traffic are not known"
 
 
 _TABLE = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.audits.figures import FIGURES
 from anonymatch.audits.wording import figure_text
+from anonymatch.mixes import MessageAudit
 from anonymatch.reporting.charts import (
     AnyChart,
     Difference,
@@ -65,9 +66,8 @@ def _cost(comparison: Comparison) -> AnyChart:
         comparison.names, comparison.audits, price.figures, worth.figures, strict=True
     ):
         if bits is not None and paid is not None:
-            points.append(
-                SystemPoint(name, paid.value, bits.value, bits.low, bits.high, audit.cost.packets)
-            )
+            packets = audit.cost.packets if isinstance(audit, MessageAudit) else None
+            points.append(SystemPoint(name, paid.value, bits.value, bits.low, bits.high, packets))
     unit = ", s" if price.name == "mean_delay" else ""
     return point_chart(
         points,

@@ -12,14 +12,14 @@ import numpy as np
 
 from anonymatch.audits.figures import AuditFigure, Show, shown_figures
 from anonymatch.audits.record import json_value
-from anonymatch.audits.result import Audit
+from anonymatch.audits.result import Audit, ScoredAudit
 from anonymatch.audits.wording import figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent, span
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import quoted
-from anonymatch.mixes import MESSAGES, Nouns
+from anonymatch.mixes import MESSAGES, MessageAudit, MixCost, Nouns
 
 if TYPE_CHECKING:
     from anonymatch.reporting.charts import AnyChart
@@ -275,7 +275,9 @@ def _row(
 
 def _errors(figure: AuditFigure, audits: Sequence[Audit]) -> tuple[float, ...]:
     """Standard errors from the traffic; 0 if all audits are of the same traffic."""
-    arrivals = [audit.observation.arrivals for audit in audits]
+    arrivals = [
+        audit.observation.arrivals if isinstance(audit, MessageAudit) else None for audit in audits
+    ]
     first = arrivals[0]
     same = first is not None and all(
         other is not None and np.array_equal(first, other) for other in arrivals[1:]
@@ -358,7 +360,7 @@ def _warning(audits: Sequence[Audit], called: tuple[str, ...]) -> str:
     wrong = [
         name
         for name, audit in zip(called, audits, strict=True)
-        if audit.score is not None and not audit.score.calibrated
+        if isinstance(audit, ScoredAudit) and audit.score is not None and not audit.score.calibrated
     ]
     if not wrong:
         return ""
@@ -378,6 +380,8 @@ def _price(row: ComparedFigure, audits: Sequence[Audit], called: tuple[str, ...]
     known = [each.value if each is not None else 0.0 for each in row.figures]
     second = max(others, key=lambda k: known[k] if row.better == "higher" else -known[k])
     paid, saved = audits[row.best].cost, audits[second].cost
+    if not isinstance(paid, MixCost) or not isinstance(saved, MixCost):
+        return ""
     prices = [
         _times(paid.mean_delay, saved.mean_delay, "the mean delay"),
         _times(paid.packets, saved.packets, "the packets"),

@@ -13,19 +13,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Flag, auto
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.audits.answers import chosen_of
 from anonymatch.audits.receivers import fewest_receivers
-from anonymatch.audits.result import Audit
+from anonymatch.audits.result import Audit, ScoredAudit
+from anonymatch.audits.rings import RingFigures
 from anonymatch.audits.wording import FigureText, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import shown
 from anonymatch.counting.measures import averages
-from anonymatch.mixes import FlushLaw, Nouns, Observation
-from anonymatch.tables import NOTION_KINDS, NotionKind
+from anonymatch.mixes import (
+    FlushLaw,
+    MessageAudit,
+    MixAudit,
+    Nouns,
+    Observation,
+    network_of,
+    passage_of,
+)
+from anonymatch.rings import RingAudit
+from anonymatch.tables import NOTION_KINDS, NotionKind, TableAudit, TableObservation
 
 __all__ = [
     "FIGURES",
@@ -36,6 +48,7 @@ __all__ = [
     "confidence_of",
     "extra_figure",
     "figure_of",
+    "known_figures",
     "shown_figures",
     "summary_figures",
 ]
@@ -47,6 +60,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _Value = Callable[[Audit], Interval | None]
+_Error = Callable[[Audit], float | None]
 
 GROUPS = ("guesses", "system", "exposed", "candidates", "table", "attack", "cost")
 """What figures are about, in the order of the terminal."""
@@ -77,6 +91,8 @@ class AuditFigure:
     better : {"higher", "lower", ""}
     group : str
         One of `GROUPS`.
+    of : type
+        Class of the audits that have this figure.
     value : function
         From an audit; None where it is not known.
     rests_on : {"posterior", "guesses", "count", "log"}
@@ -103,13 +119,14 @@ class AuditFigure:
     unit: str
     better: str
     group: str
+    of: type[Audit] = Audit
     value: _Value
     rests_on: str
     show: Show = Show.EVERYWHERE
     gate: float | None = None
     note: str = ""
     names: tuple[str, ...] = ()
-    wording: Callable[[Audit], FigureText] | None = None
+    wording: Callable[[Audit], FigureText | None] | None = None
     only_if_known: bool = False
     error: Callable[[Audit], float | None] | None = None
 
@@ -140,48 +157,57 @@ def _filled(text: str, nouns: Nouns, threshold: str) -> str:
     )
 
 
-def _mean_error(values: Callable[[Audit], Floats | None]) -> Callable[[Audit], float | None]:
+_A = TypeVar("_A", bound=Audit)
+_R = TypeVar("_R")
+
+
+def _if(kind: type[_A], value: Callable[[_A], _R | None]) -> Callable[[Audit], _R | None]:
+    """A value of the audits of one problem; None for those of others."""
+    return lambda audit: value(audit) if isinstance(audit, kind) else None
+
+
+def _mean_error(values: Callable[[MessageAudit], Floats | None]) -> _Error:
     """The error of a mean over users, from the traffic."""
 
-    def error(audit: Audit) -> float | None:
+    def error(audit: MessageAudit) -> float | None:
         order, own = audit.time_order, values(audit)
         if order is None or own is None:
             return None
         return averages.mean_error(audit.answers.users, own, order)
 
-    return error
+    return _if(MessageAudit, error)
 
 
-def _extreme_error(values: Callable[[Audit], Floats]) -> Callable[[Audit], float | None]:
+def _extreme_error(values: Callable[[MessageAudit], Floats]) -> _Error:
     """The error of the largest or smallest figure of a user, from the traffic."""
 
-    def error(audit: Audit) -> float | None:
+    def error(audit: MessageAudit) -> float | None:
         order = audit.time_order
         if order is None:
             return None
         return averages.extreme_error(audit.answers.users, values(audit), order)
 
-    return error
+    return _if(MessageAudit, error)
 
 
-def _typical_error(audit: Audit) -> float | None:
+def _typical_error(audit: MessageAudit) -> float | None:
     users, order = audit.answers.users, audit.time_order
     if order is None:
         return None
     return averages.quantile_error(users, users.effective.value, 0.5, order)
 
 
-def _share_of_bits_error(share: Callable[[Audit], Interval]) -> Callable[[Audit], float | None]:
+def _share_of_bits_error(share: Callable[[Audit], Interval]) -> _Error:
     """The error of joint bits as a share: that of the entropy, which varies with the same load."""
 
-    def error(audit: Audit) -> float | None:
+    def error(audit: MessageAudit) -> float | None:
         own, bits = audit.entropy_error, audit.bits.value
         return None if own is None or not bits > 0.0 else own * share(audit).value / bits
 
-    return error
+    return _if(MessageAudit, error)
 
 
-def _delay_error(audit: Audit) -> float | None:
+def _delay_error(audit: MessageAudit) -> float | None:
     """The error of the mean delay, where the ground truth shows delays."""
     delays = audit.observation.true_delays
     if delays is None or len(delays) < 2:
@@ -189,7 +215,7 @@ def _delay_error(audit: Audit) -> float | None:
     return float(delays.std(ddof=1)) / math.sqrt(len(delays))
 
 
-def _cover_error(audit: Audit) -> float | None:
+def _cover_error(audit: MessageAudit) -> float | None:
     share, number = audit.cost.cover, audit.n_behaviours
     if share is None or audit.time_order is None or not number:
         return None
@@ -218,7 +244,7 @@ def _quantile(share: float) -> AuditFigure:
         value=lambda audit: audit.entropy_quantile(share),
         rests_on="posterior",
         gate=2,
-        error=lambda audit: audit.entropy_quantile_error(share),
+        error=_if(MessageAudit, lambda audit: audit.entropy_quantile_error(share)),
     )
 
 
@@ -248,13 +274,13 @@ def _fitting(observation: Observation) -> Ints | None:
     Through a mix in which messages wait for any time all that came earlier fit. Of a mix that
     flushes, losses hide for which flush a message was there.
     """
-    graph, passage = observation.graph, observation.passage
+    graph, passage = observation.graph, passage_of(observation)
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
-    if observation.release is not None:
+    if isinstance(observation, TableObservation):
         return None if observation.lost else observation.release.people_that_fit
     assert passage is not None
-    if observation.network is not None:
+    if network_of(observation) is not None:
         return None
     flushes = isinstance(passage.law, FlushLaw)
     if flushes or not len(passage.departures):
@@ -268,9 +294,9 @@ def _notion(key: str, otherwise: _Value | None = None) -> _Value:
     """A notion of a released table; of other sources something else, or nothing."""
 
     def value(audit: Audit) -> Interval | None:
-        if audit.table is None:
+        if not isinstance(audit, TableAudit):
             return None if otherwise is None else otherwise(audit)
-        return _exactly(audit.table.notions[key].value)
+        return _exactly(audit.findings.notions[key].value)
 
     return value
 
@@ -283,6 +309,7 @@ def _table_figure(kind: NotionKind) -> AuditFigure:
         unit=kind.unit,
         better=kind.better,
         group="table",
+        of=TableAudit,
         value=_notion(kind.key),
         rests_on="log",
         show=Show.SCREEN | Show.HTML | Show.COMPARISON,
@@ -292,7 +319,7 @@ def _table_figure(kind: NotionKind) -> AuditFigure:
     )
 
 
-def _half_life(audit: Audit) -> Interval | None:
+def _half_life(audit: MixAudit) -> Interval | None:
     between = None if audit.disclosure is None else audit.disclosure.half_life_between
     return None if between is None or math.isinf(between.high) else between
 
@@ -318,38 +345,38 @@ def _fewest_allowed(audit: Audit) -> Interval | None:
 
 
 def _fewest_receivers(audit: Audit) -> Interval | None:
-    fewest = fewest_receivers(audit.observation, audit.answers) if audit.n_counted else None
-    if fewest is None or audit.observation.rounding is None:
+    users = audit.answers.users
+    if not audit.n_counted:
+        return None
+    if not isinstance(audit, MessageAudit):  # each behaviour has a receiver of its own
+        return averages.smallest(users, users.effective)
+    fewest = fewest_receivers(audit.observation, audit.answers)
+    if not audit.observation.rounded:
         return fewest
     return Interval(fewest.value, min(fewest.low, 1.0), fewest.high)
 
 
 def _candidates(audit: Audit, fewest: float) -> Interval:
     """The fewest candidates; with finer times than those of a log that are rounded, maybe one."""
-    least = fewest if audit.observation.rounding is None else min(fewest, 1.0)
+    least = fewest if not audit.observation.rounded else min(fewest, 1.0)
     return Interval(fewest, least, fewest)
 
 
 def _identified(audit: Audit) -> FigureText:
     number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
-    if audit.answers.chosen is not None:
+    if chosen_of(audit.answers) is not None:
         number += " looked at"
-    if audit.observation.rounding is not None:
+    if audit.observation.rounded:
         return FigureText(number, "estimated; exact times may identify more", span=number)
     return FigureText(number, "exact", span=number)
 
 
-def _certain_share(how: str) -> _Value:
-    """Of the inputs of rings: the share that is certain in one of the ways."""
-
-    def value(audit: Audit) -> Interval | None:
-        rings = audit.rings
-        return None if rings is None else _exactly(getattr(rings, how) / max(rings.inputs, 1))
-
-    return value
+def _certain_share(rings: RingFigures, how: str) -> Interval | None:
+    """The share of the inputs of rings that is certain in one of the ways."""
+    return _exactly(getattr(rings, how) / max(rings.inputs, 1))
 
 
-def _lost(audit: Audit) -> FigureText:
+def _lost(audit: MessageAudit) -> FigureText:
     """Losses that are only expected are no count."""
     number, sure = shown(audit.cost.lost), "exact"
     if audit.lost_is_expected:
@@ -370,7 +397,7 @@ _TABLE = (
         value=lambda audit: audit.entropy,
         rests_on="posterior",
         gate=3,
-        error=lambda audit: audit.entropy_error,
+        error=_if(MessageAudit, lambda audit: audit.entropy_error),
     ),
     AuditFigure(
         key="entropy_error",
@@ -379,7 +406,8 @@ _TABLE = (
         unit="bits",
         better="",
         group="guesses",
-        value=lambda audit: _exactly(audit.entropy_error),
+        of=MessageAudit,
+        value=_if(MessageAudit, lambda audit: _exactly(audit.entropy_error)),
         rests_on="log",
         show=Show.SCREEN | Show.HTML,
         only_if_known=True,
@@ -417,7 +445,7 @@ _TABLE = (
         better="higher",
         group="guesses",
         value=_typical,
-        error=_typical_error,
+        error=_if(MessageAudit, _typical_error),
         rests_on="posterior",
         show=Show.COMPARISON | Show.JSON,
     ),
@@ -445,7 +473,8 @@ _TABLE = (
         unit="share",
         better="lower",
         group="exposed",
-        value=_certain_share("chain_reaction"),
+        of=RingAudit,
+        value=_if(RingAudit, lambda audit: _certain_share(audit.rings, "chain_reaction")),
         rests_on="log",
         gate=0.01,
         only_if_known=True,
@@ -460,7 +489,8 @@ _TABLE = (
         unit="share",
         better="lower",
         group="exposed",
-        value=_certain_share("closed_sets"),
+        of=RingAudit,
+        value=_if(RingAudit, lambda audit: _certain_share(audit.rings, "closed_sets")),
         rests_on="log",
         gate=0.01,
         only_if_known=True,
@@ -472,7 +502,8 @@ _TABLE = (
         unit="number",
         better="",
         group="exposed",
-        value=lambda audit: _exactly(audit.unreleased),
+        of=TableAudit,
+        value=_if(TableAudit, lambda audit: _exactly(audit.unreleased)),
         rests_on="log",
         show=Show.SCREEN,
     ),
@@ -503,7 +534,8 @@ _TABLE = (
         gate=0.5,
     ),
     AuditFigure(
-        key="worst",
+        key="smallest_set",
+        names=("smallest_set", "worst"),  # the latter until 0.3.0
         title="smallest set size",
         meaning="effective anonymity set of the least anonymous {user}",
         unit="size",
@@ -522,7 +554,8 @@ _TABLE = (
         unit="size",
         better="higher",
         group="exposed",
-        value=_fewest_receivers,
+        of=ScoredAudit,
+        value=_if(ScoredAudit, _fewest_receivers),
         rests_on="posterior",
         show=Show.NOWHERE,
         gate=2,
@@ -538,7 +571,7 @@ _TABLE = (
         better="higher",
         group="system",
         value=lambda audit: audit.bits,
-        error=lambda audit: audit.entropy_error,
+        error=_if(MessageAudit, lambda audit: audit.entropy_error),
         rests_on="count",
         gate=3,
     ),
@@ -549,7 +582,8 @@ _TABLE = (
         unit="bits",
         better="higher",
         group="system",
-        value=lambda audit: audit.people_bits,
+        of=MixAudit,
+        value=_if(MixAudit, lambda audit: audit.people_bits),
         rests_on="count",
         show=Show.SCREEN | Show.JSON,
     ),
@@ -586,7 +620,8 @@ _TABLE = (
         unit="number",
         better="higher",
         group="system",
-        value=_half_life,
+        of=MixAudit,
+        value=_if(MixAudit, _half_life),
         rests_on="posterior",
         show=Show.SCREEN | Show.JSON,
         gate=20,
@@ -601,7 +636,8 @@ _TABLE = (
         unit="bits",
         better="",
         group="system",
-        value=lambda audit: audit.ceiling,
+        of=MessageAudit,
+        value=_if(MessageAudit, lambda audit: audit.ceiling),
         rests_on="log",
         only_if_known=True,
     ),
@@ -695,8 +731,9 @@ _TABLE = (
         unit="seconds",
         better="lower",
         group="cost",
-        value=lambda audit: _exactly(audit.cost.mean_delay),
-        error=_delay_error,
+        of=MessageAudit,
+        value=_if(MessageAudit, lambda audit: _exactly(audit.cost.mean_delay)),
+        error=_if(MessageAudit, _delay_error),
         rests_on="log",
         show=Show.EVERYWHERE ^ Show.JSON,
     ),
@@ -707,7 +744,8 @@ _TABLE = (
         unit="seconds",
         better="lower",
         group="cost",
-        value=lambda audit: _exactly(audit.cost.longest_delay),
+        of=MessageAudit,
+        value=_if(MessageAudit, lambda audit: _exactly(audit.cost.longest_delay)),
         rests_on="log",
         show=Show.SCREEN | Show.HTML,
     ),
@@ -718,8 +756,9 @@ _TABLE = (
         unit="share",
         better="lower",
         group="cost",
-        value=lambda audit: _exactly(audit.cost.cover),
-        error=_cover_error,
+        of=MessageAudit,
+        value=_if(MessageAudit, lambda audit: _exactly(audit.cost.cover)),
+        error=_if(MessageAudit, _cover_error),
         rests_on="log",
         show=Show.EVERYWHERE ^ Show.JSON,
     ),
@@ -730,10 +769,11 @@ _TABLE = (
         unit="number",
         better="",
         group="cost",
-        value=lambda audit: _exactly(audit.cost.lost),
+        of=MessageAudit,
+        value=_if(MessageAudit, lambda audit: _exactly(audit.cost.lost)),
         rests_on="log",
         show=Show.SCREEN | Show.HTML,
-        wording=_lost,
+        wording=_if(MessageAudit, _lost),
     ),
 )
 
@@ -791,10 +831,25 @@ def summary_figures(audit: Audit) -> Iterator[tuple[str, str, str]]:
     """
     nouns, threshold = audit.observation.nouns, shown(audit.threshold)
     for figure in shown_figures(Show.SCREEN):
-        text = figure.text(audit)
+        text = figure.text(audit) if isinstance(audit, figure.of) else None
         if text is not None:
             title = figure.title_for(nouns, threshold)
             yield title, text.value, figure.meaning_for(nouns, threshold)
+
+
+def known_figures(audit: Audit) -> dict[str, Interval]:
+    """The figures that this audit has and that are known, by key.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> known_figures(am.audit(am.ring(4, 2)))["entropy"].value
+    1.0
+    """
+    values = {
+        each.key: each.value(audit) for each in _figures.values() if isinstance(audit, each.of)
+    }
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def figure_of(name: str) -> AuditFigure | None:
@@ -832,7 +887,7 @@ def confidence_of(audit: Audit, figure: AuditFigure) -> float:
     >>> confidence_of(am.audit(am.complete(4)), FIGURES["entropy"])
     1.0
     """
-    if audit.observation.rounding is not None and figure.group != "cost":
+    if audit.observation.rounded and figure.group != "cost":
         return audit.confidence  # all of them depend on an order that is unknown
     graph, posterior = audit.observation.graph, audit.answers.probabilities
     if figure.rests_on == "count":

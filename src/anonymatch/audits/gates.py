@@ -13,7 +13,7 @@ from anonymatch.audits.result import Audit
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import did_you_mean
-from anonymatch.mixes import USERS
+from anonymatch.mixes import USERS, MixAudit
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
@@ -265,8 +265,9 @@ def check_gates(
             )
         meaning = figure.meaning_for(audit.observation.nouns)
         value, gap = _value(audit, figure), None
-        if figure.key == "half_life" and audit.disclosure is not None:
-            value, gap = _half_life(audit.disclosure)
+        disclosure = audit.disclosure if isinstance(audit, MixAudit) else None
+        if figure.key == "half_life" and disclosure is not None:
+            value, gap = _half_life(disclosure)
         checked.append(
             Gate(
                 name=figure.key,

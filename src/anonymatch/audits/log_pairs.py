@@ -14,7 +14,7 @@ from anonymatch.audits.passages import chosen_channel
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
-from anonymatch.mixes import Exponential
+from anonymatch.mixes import Exponential, network_of, passage_of
 from anonymatch.running import Execution
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def log_posterior(
     >>> [piece[2].tolist() for piece in found.pieces]
     [[0.5, 0.5, 0.5, 0.5]]
     """
-    passage, graph = observation.passage, observation.graph
-    if observation.network is not None:
+    passage, graph = passage_of(observation), observation.graph
+    if network_of(observation) is not None:
         raise InputError("posterior is for logs of one mix; audit a network")
     if graph is not None:
         found = counting.posterior(graph, budget=budget, seed=seed, executor=executor)

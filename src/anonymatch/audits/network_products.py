@@ -27,8 +27,8 @@ from anonymatch.mixes import (
     Network,
     NetworkJoint,
     NetworkMarginals,
+    NetworkObservation,
     NetworkSteps,
-    Observation,
     Weigh,
     marginals_of,
     mix_graphs,
@@ -57,7 +57,7 @@ _LOOKED_AT = 64  # messages whose products show how long those of all take
 
 
 def product_marginals(
-    observation: Observation, network: Network, resources: Resources
+    observation: NetworkObservation, network: Network, resources: Resources
 ) -> tuple[NetworkMarginals, NetworkJoint, float]:
     """Where each message may have come out, joint figures, and how sure both are."""
     links = network.links
@@ -88,7 +88,7 @@ def product_marginals(
 
 
 def hidden_marginals(
-    observation: Observation, network: Network, resources: Resources, sample: tuple[int, int]
+    observation: NetworkObservation, network: Network, resources: Resources, sample: tuple[int, int]
 ) -> tuple[Ints, Floats | None, NetworkMarginals, NetworkJoint]:
     """Where messages may have come out if packets are lost, made by mixes or inside at the start.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources
+from anonymatch.audits.answers import NetworkAnswers, Resources
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import several
 from anonymatch.counting import Count
@@ -18,7 +18,7 @@ from anonymatch.mixes import (
     Network,
     NetworkJoint,
     NetworkMarginals,
-    Observation,
+    NetworkObservation,
     Passage,
     entropy_slack,
     forward_marginals,
@@ -44,11 +44,9 @@ _ROUNDING = 1e-10  # relative: far more than the passes round
 _DIGITS = 2000.0  # natural log of a number of histories up to which its digits are made
 
 
-def network_answers(observation: Observation, resources: Resources) -> Answers:
+def network_answers(observation: NetworkObservation, resources: Resources) -> NetworkAnswers:
     """Posteriors of all messages, or of a sample with those that look worst, and joint figures."""
     network, passage = observation.network, observation.passage
-    assert network is not None
-    assert passage is not None
     notes: tuple[str, ...] = ()
     if network.rates is not None:
         from anonymatch.audits.network_products import hidden_marginals
@@ -76,7 +74,7 @@ def network_answers(observation: Observation, resources: Resources) -> Answers:
     nats = Interval(*(_LN2 * end for end in (joint.who.value, joint.who.low, joint.who.high)))
     n_users, n_out = len(passage.users), len(passage.behaviours)
     full = max(_full(network.n_sent, n_out), nats.high)
-    return Answers(
+    return NetworkAnswers(
         count=_histories(network, joint, confidence),
         entropy=nats,
         bound=max(joint.box * _LN2, nats.high),
@@ -95,7 +93,7 @@ def network_answers(observation: Observation, resources: Resources) -> Answers:
 
 
 def _forward(
-    observation: Observation, network: Network, resources: Resources
+    observation: NetworkObservation, network: Network, resources: Resources
 ) -> tuple[Ints, Floats | None, NetworkMarginals, tuple[str, ...]]:
     links = network.links
     plan = ForwardPlan(links)
@@ -220,7 +218,7 @@ def _users(
     chosen: Ints,
     weights: Floats | None,
     marginals: NetworkMarginals,
-    observation: Observation,
+    observation: NetworkObservation,
 ) -> UserFigures:
     left, error = marginals.left, 0.0
     lost = np.zeros(len(left)) if marginals.lost is None else marginals.lost

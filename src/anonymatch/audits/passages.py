@@ -19,6 +19,8 @@ from anonymatch.mixes import (
     LinkFigures,
     LinkProblem,
     LogOffer,
+    MessageObservation,
+    NetworkObservation,
     Observation,
     Passage,
     SolverOffer,
@@ -75,10 +77,12 @@ def explained(observation: Observation, budget: Budget) -> tuple[SolverOffer, ..
 
     Empty if the observation is not a log of one mix.
     """
+    if not isinstance(observation, MessageObservation):
+        return ()
     passage, graph = observation.passage, observation.graph
     if graph is not None and observation.timed:
         return explain_graph(graph, observation.lost, budget)
-    if passage is None or observation.network is not None:
+    if passage is None or isinstance(observation, NetworkObservation):
         return ()
     if passage.conditions is None:
         why = "all that came in left, and the number inside is known"

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources, entropy_of
+from anonymatch.audits.answers import Answers, Resources, entropy_of, links_of
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import names, several
 from anonymatch.counting import measures
 from anonymatch.counting.measures import name_column
-from anonymatch.mixes import Observation, ReceiverFigures
+from anonymatch.mixes import MessageObservation, ReceiverFigures
 from anonymatch.running import Execution
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _LN2 = math.log(2.0)
 _SHARE = 0.1  # of the budget
 
 
-def people_bits(observation: Observation, resources: Resources) -> Interval | None:
+def people_bits(observation: MessageObservation, resources: Resources) -> Interval | None:
     """Bits per message about who wrote to whom, and how often: doubt about people.
 
     Two messages between the same two people may change places without hiding anything, so that
@@ -59,7 +59,7 @@ def people_bits(observation: Observation, resources: Resources) -> Interval | No
     return bits if observation.rounding is None else replace(bits, low=0.0)
 
 
-def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:
+def people(observation: MessageObservation, answers: Answers) -> pl.DataFrame | None:
     """A row a sender: messages, and of the message that is surest how sure, and to whom it went.
 
     Messages near an end of the log lead nobody, as they lead no other list of the worst, unless a
@@ -73,6 +73,7 @@ def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:
 
     from anonymatch.base.frames import Frame
 
+    links = links_of(answers)
     senders = observation.senders if observation.senders is not None else answers.users.users
     messages = pl.DataFrame(
         {
@@ -90,8 +91,8 @@ def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:
     ):
         messages = messages.hstack(_receivers(observation, answers))
         surest = "receiver_probability"
-    elif answers.links is not None and answers.links.receivers is not None:
-        messages = messages.hstack(_linked_receivers(observation, answers.links.receivers))
+    elif links is not None and links.receivers is not None:
+        messages = messages.hstack(_linked_receivers(observation, links.receivers))
         surest = "receiver_probability"
     else:
         surest = "probability"
@@ -124,7 +125,7 @@ def people_notes(table: pl.DataFrame | None) -> tuple[str, ...]:
     return (note,)
 
 
-def _linked_receivers(observation: Observation, figures: ReceiverFigures) -> pl.DataFrame:
+def _linked_receivers(observation: MessageObservation, figures: ReceiverFigures) -> pl.DataFrame:
     """The same of a passage, in the order in which receivers were numbered."""
     import polars as pl
 
@@ -140,7 +141,7 @@ def _linked_receivers(observation: Observation, figures: ReceiverFigures) -> pl.
     )
 
 
-def _receivers(observation: Observation, answers: Answers) -> pl.DataFrame:
+def _receivers(observation: MessageObservation, answers: Answers) -> pl.DataFrame:
     """Of each message: the likeliest receiver, its probability, and the effective set of
     receivers.
     """

@@ -8,11 +8,11 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, NetworkAnswers, links_of
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Posterior
 from anonymatch.counting.measures import Range, averages, entropy_terms
-from anonymatch.mixes import LinkFigures, Observation, Passage, exponential_mix_inside
+from anonymatch.mixes import LinkFigures, MessageObservation, Passage, exponential_mix_inside
 
 __all__ = ["fewest_receivers"]
 
@@ -23,7 +23,7 @@ _PEAK = 1 / math.e  # where -p log2 p is largest
 _TINY = 1e-200  # a scale that is not let further down
 
 
-def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
+def fewest_receivers(observation: MessageObservation, answers: Answers) -> Interval:
     """As many equally likely receivers as the user hides among who hides among the fewest.
 
     Probabilities of messages out are added up over their receiver; to be lost is one more of them.
@@ -32,7 +32,8 @@ def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
     Examples
     --------
     >>> import anonymatch as am
-    >>> observation = Observation(graph=am.complete(4), source="", receivers=("x", "x", "y", "y"))
+    >>> to = ("x", "x", "y", "y")
+    >>> observation = MessageObservation(graph=am.complete(4), source="", receivers=to)
     >>> round(fewest_receivers(observation, am.audit(observation).answers).value, 9)
     2.0
     """
@@ -41,10 +42,11 @@ def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
     assert messages is not None
     if observation.receivers is None:
         return messages
-    if answers.network is not None:  # to merge messages never hides anybody better
+    if isinstance(answers, NetworkAnswers):  # to merge messages never hides anybody better
         return Interval.between(1.0, messages.high)
-    if answers.links is not None:
-        return _by_links(answers.links, messages, users.counted)
+    links = links_of(answers)
+    if links is not None:
+        return _by_links(links, messages, users.counted)
     if observation.passage is not None:
         return _through_passage(observation.passage, observation.receivers, users.counted)
     if answers.probabilities is None:  # to merge messages never hides anybody better

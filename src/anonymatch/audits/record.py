@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.audits.figures import QUANTILES, AuditFigure, Show, shown_figures
+from anonymatch.audits.figures import AuditFigure, Show, shown_figures
 
 if TYPE_CHECKING:
     from anonymatch.audits.result import Audit
@@ -21,18 +21,19 @@ _DIGITS = 2000.0  # natural log of a count up to which its digits are written
 
 
 def record(audit: Audit) -> dict[str, Any]:
-    """Every figure of an audit with its interval, the users' table apart."""
+    """Every figure of an audit with its interval, without the table of users."""
     count = audit.count
     short = count.exact and count.log < _DIGITS
+    names = audit.columns
+    own: dict[str, Any] = json_value(audit._entries())
     return {
         "name": audit.name,
         "source": audit.observation.source,
-        "attacker": audit.attacker or None,
+        **({"attacker": audit.attacker} if audit.attacker else {}),
         "verdict": audit.verdict,
-        "n_users": audit.n_users,
-        "n_behaviours": audit.n_behaviours,
+        names.get("n_users", "n_users"): audit.n_users,
+        names.get("n_behaviours", "n_behaviours"): audit.n_behaviours,
         "cost": json_value(audit.cost),
-        "rates": json_value(audit.answers.rates),
         "count": {
             "exact": count.exact,
             "value": str(count.value) if short else None,
@@ -44,37 +45,25 @@ def record(audit: Audit) -> dict[str, Any]:
             "method": count.method,
             "seed": count.seed,
         },
-        **{each.key: _figure(audit, each) for each in shown_figures(Show.JSON)},
-        "entropy_error": json_value(audit.entropy_error),
         **{
-            f"entropy_{100 * share:g}%_error": json_value(audit.entropy_quantile_error(share))
-            for share in QUANTILES
+            each.key: _figure(audit, each)
+            for each in shown_figures(Show.JSON)
+            if isinstance(audit, each.of)
         },
         "n_counted": audit.n_counted,
-        "unreleased": audit.unreleased,
-        "table": None if audit.table is None else json_value(audit.table.to_dict()),
-        "notions": json_value(audit.notions),
         "bound": json_value(audit.bound),
-        "designs": [
-            {
-                "objective": design.objective,
-                "bits": json_value(design.log2 / design.users),
-                "bits_after_attack": json_value(design.attack_log / math.log(2.0) / design.users),
-                "parts": str(design),
-            }
-            for design in audit.designs
-        ],
-        "same_delay": json_value(audit.same_delay),
-        "same_delay_seconds": json_value(audit.same_delay_seconds),
-        "front": json_value(audit.front),
         "identified": audit.identified,
         "threshold": audit.threshold,
-        "worst": json_value(audit.worst),
+        "worst": [
+            {
+                names.get(key, key): value
+                for key, value in json_value(one).items()
+                if key not in audit.absent
+            }
+            for one in audit.worst
+        ],
         "one_step": json_value(audit.one_step),
-        "campaign": json_value(audit.campaign),
-        "score": json_value(audit.score),
-        **({} if audit.rings is None else {"rings": json_value(audit.rings)}),
-        "people": None if audit.people is None else json_value(audit.people.to_dicts()),
+        **own,
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),
         "exact": audit.exact,
@@ -93,14 +82,11 @@ def _figure(audit: Audit, figure: AuditFigure) -> Any:
         low, high = written.get("low"), written.get("high")
         if low is None or high is None or high - low > _CLOSE * max(abs(high), 1.0):
             written["value"] = None
-    if figure.key == "half_life" and isinstance(written, dict):
-        assert audit.disclosure is not None
-        written["value"] = audit.disclosure.half_life  # None if chains from opposite starts differ
     return written
 
 
 def json_value(value: Any) -> Any:
-    """Values that JSON has; what is infinite or unknown is None, and other names are text.
+    """Values that JSON has; infinite and unknown values are None, and other names are text.
 
     Examples
     --------

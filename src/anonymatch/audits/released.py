@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources
+from anonymatch.audits.answers import Resources, TableAnswers
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior, bregman
 from anonymatch.counting.measures import LOST, Range, UserFigures, in_order, system
-from anonymatch.mixes import Observation
-from anonymatch.tables import Links, link, may_be_absent, presence
+from anonymatch.tables import Links, TableObservation, link, may_be_absent, presence
 
 if TYPE_CHECKING:
     from anonymatch.graph import Graph
@@ -24,10 +23,9 @@ __all__ = ["release_answers"]
 _DIGITS = 1.5  # bits that an error of a probability is worth beside its own
 
 
-def release_answers(observation: Observation, resources: Resources) -> Answers:
+def release_answers(observation: TableObservation, resources: Resources) -> TableAnswers:
     """Count, bounds and figures of everybody, by classes."""
     release = observation.release
-    assert release is not None
     links = link(release, budget=resources.budget, seed=resources.seed)
     nats = Interval(links.log, links.log_low, links.log_high)
     people, rows = release.n_people, release.n_rows
@@ -35,7 +33,7 @@ def release_answers(observation: Observation, resources: Resources) -> Answers:
     alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
     degrees = (release.rows_that_fit + release.lost)[release.kind_of]
     bound = bregman(np.concatenate((degrees, np.full(release.spare, rows)))) - alike
-    return Answers(
+    return TableAnswers(
         count=_count(links),
         entropy=nats.clipped(0.0, math.inf),
         bound=max(min(bound, full), nats.value),

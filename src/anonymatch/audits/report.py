@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from anonymatch.audits.answers import links_of
 from anonymatch.audits.figures import (
     FIGURES,
     GROUPS,
@@ -23,7 +24,7 @@ from anonymatch.audits.report_parts import (
     truth_part,
 )
 from anonymatch.audits.report_users import unless_exact, user_tables, users_sure
-from anonymatch.audits.result import Audit
+from anonymatch.audits.result import Audit, ExposedAudit
 from anonymatch.audits.wording import FigureText, attacker_sentence, figure_text
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import (
@@ -34,6 +35,14 @@ from anonymatch.base.numbers import (
     powers,
     shown,
     took,
+)
+from anonymatch.mixes import (
+    MessageAudit,
+    MessageObservation,
+    MixAudit,
+    NetworkAudit,
+    network_of,
+    passage_of,
 )
 from anonymatch.reporting.report import (
     Better,
@@ -46,6 +55,8 @@ from anonymatch.reporting.report import (
     Report,
     Section,
 )
+from anonymatch.rings import RingAudit
+from anonymatch.tables import TableAudit
 
 __all__ = ["audit_report"]
 
@@ -71,7 +82,7 @@ def audit_report(
     >>> report.title, report.figure("entropy").text
     ('Audit of graph', '2 bits')
     """
-    if audit.table is not None:
+    if isinstance(audit, TableAudit):
         from anonymatch.audits.report_tables import table_report
 
         return table_report(audit, missed=missed, whole=whole)
@@ -121,7 +132,7 @@ def audit_report(
 def _decay(audit: Audit) -> Report | None:
     from anonymatch.disclosure import rounds_report
 
-    disclosure = audit.disclosure
+    disclosure = audit.disclosure if isinstance(audit, MixAudit) else None
     return None if disclosure is None or not disclosure.curve else rounds_report(disclosure)
 
 
@@ -132,7 +143,8 @@ def _figures(audit: Audit) -> Iterator[Figure]:
     """Yield the figures that are shown, group by group; some have lines of their own."""
     for group in GROUPS:
         for figure in FIGURES.values():
-            if figure.group == group and figure.show & (Show.SCREEN | Show.HTML):
+            shown = isinstance(audit, figure.of) and figure.show & (Show.SCREEN | Show.HTML)
+            if figure.group == group and shown:
                 yield from _LINES.get(figure.key, _line)(audit, figure)
 
 
@@ -175,8 +187,9 @@ def _entropy(audit: Audit, figure: AuditFigure) -> list[Figure]:
 
 
 def _trust(audit: Audit) -> str:
-    network = audit.observation.network
-    rated = audit.answers.links is not None or (network is not None and network.rates is not None)
+    network = network_of(audit.observation)
+    hidden = network is not None and network.rates is not None
+    rated = hidden or links_of(audit.answers) is not None
     if audit.confidence == 1.0 and rated:
         return "exact for these rates"
     if audit.confidence == 1.0:
@@ -206,7 +219,7 @@ def _page_only(audit: Audit, figure: AuditFigure) -> list[Figure]:
 def _joint(audit: Audit, figure: AuditFigure) -> list[Figure]:
     """In a network several histories give the same answer, so that it is no log of a number."""
     lines = _line(audit, figure)
-    if audit.answers.network is None:
+    if not isinstance(audit, NetworkAudit):
         return lines
     return [replace(each, meaning="about who sent what, all together") for each in lines]
 
@@ -214,12 +227,12 @@ def _joint(audit: Audit, figure: AuditFigure) -> list[Figure]:
 def _degree(audit: Audit, figure: AuditFigure) -> list[Figure]:
     """If losses, cover or an end are open, matchings are not equally likely, and not counted."""
     lines = _line(audit, figure)
-    if audit.answers.links is not None:
+    if links_of(audit.answers) is not None:
         return lines
     total = audit.count
     digits = total.exact and total.log < _SHORT
     number = count(total.value, total.log) if digits else powers(total.log, total.low, total.high)
-    if audit.answers.network is not None:
+    if isinstance(audit, NetworkAudit):
         return [_brief("histories", number, "which packet is which, in every mix"), *lines]
     nouns = audit.observation.nouns
     meaning = f"{nouns.users}{nouns.side} to {nouns.behaviours}"
@@ -229,18 +242,20 @@ def _degree(audit: Audit, figure: AuditFigure) -> list[Figure]:
 def _reached(audit: Audit, figure: AuditFigure) -> list[Figure]:
     """Return the share of the bound, and what other designs and mixes reach."""
     nouns, lines = audit.observation.nouns, _page_only(audit, figure)
-    if audit.observation.passage is None:
+    if passage_of(audit.observation) is None:
         text = figure.text(audit)
         reached = "" if text is None else f"; {text.span} of it is reached"
         meaning = f"joint bits per {nouns.user}, given the number of candidates of each{reached}"
         lines.append(_brief("at most", in_bits(amount(audit.bound)), meaning))
-    design = audit.best_design
+    design = audit.best_design if isinstance(audit, ExposedAudit) else None
     if design is not None:
         joint = amount(design.log2 / max(design.users, 1))
         meaning = (
             f"joint bits per {nouns.user} with the same number of {nouns.users} and candidates"
         )
         lines.append(_brief("best design", in_bits(joint), meaning))
+    if not isinstance(audit, MessageAudit):
+        return lines
     for title, entropy in audit.same_delay:
         assert audit.same_delay_seconds is not None
         delay = amount(audit.same_delay_seconds)
@@ -251,7 +266,7 @@ def _reached(audit: Audit, figure: AuditFigure) -> list[Figure]:
 
 def _ceiling(audit: Audit, figure: AuditFigure) -> list[Figure]:
     """Return what no mix exceeds, and the share of it that is reached."""
-    ceiling = audit.ceiling
+    ceiling = audit.ceiling if isinstance(audit, MessageAudit) else None
     if ceiling is None or not ceiling.value:
         return _line(audit, figure)
     users = audit.answers.users
@@ -266,18 +281,13 @@ def _ceiling(audit: Audit, figure: AuditFigure) -> list[Figure]:
 
 def _candidates(audit: Audit, figure: AuditFigure) -> list[Figure]:
     """Through a passage everybody who came before is a candidate."""
-    through = audit.observation.passage is not None
+    through = passage_of(audit.observation) is not None
     return _page_only(audit, figure) if through else _line(audit, figure)
 
 
 def _lost(audit: Audit, figure: AuditFigure) -> list[Figure]:
-    some = audit.cost.lost and audit.unreleased is None
+    some = isinstance(audit, MessageAudit) and audit.cost.lost
     return _line(audit, figure) if some else _page_only(audit, figure)
-
-
-def _cost(audit: Audit, figure: AuditFigure) -> list[Figure]:
-    """Rings delay, cover and lose nothing."""
-    return [] if audit.rings is not None else _line(audit, figure)
 
 
 _LINES: Mapping[str, Callable[[Audit, AuditFigure], list[Figure]]] = {
@@ -289,10 +299,7 @@ _LINES: Mapping[str, Callable[[Audit, AuditFigure], list[Figure]]] = {
     "reached": _reached,
     "ceiling": _ceiling,
     "candidates": _candidates,
-    "lost": lambda audit, figure: [] if audit.rings is not None else _lost(audit, figure),
-    "mean_delay": _cost,
-    "longest_delay": _cost,
-    "cover": _cost,
+    "lost": _lost,
 }
 """Figures whose lines say more than the table does, or are left out at times."""
 
@@ -383,13 +390,14 @@ def _charts(audit: Audit) -> Iterator[Chart]:
 def _over_time(audit: Audit) -> str:
     words = audit.observation.nouns
     near = f" {words.users.capitalize()} near an end of the log are not in the lines."
-    ends = "" if audit.observation.edge is None else near
-    expected = "" if audit.answers.links is None else "expected "
+    seen = audit.observation
+    ends = near if isinstance(seen, MessageObservation) and seen.edge is not None else ""
+    expected = "" if links_of(audit.answers) is None else "expected "
     no_matrix = (
         " There is no picture of who fits what: whoever is inside fits what leaves, so that this "
         "load is the picture."
     )
-    passage = no_matrix if audit.observation.passage is not None else ""
+    passage = no_matrix if passage_of(audit.observation) is not None else ""
     return (
         f"Above, the entropy of the {words.users} that came in at that time: the mean, and what "
         f"the worst do not exceed.{ends} Below, how many {words.users} are {expected}inside: the "
@@ -405,7 +413,7 @@ def _picture(audit: Audit, drawings: Mapping[str, Callable[[], object]]) -> Iter
     if graph is None or not graph.n_edges:
         return
     title = "Who may have done what"
-    if audit.rings is not None:
+    if isinstance(audit, RingAudit):
         title = "Which input may spend which output"
     small = max(graph.n_users, graph.n_behaviours) <= _LARGEST
     if not small and "matrix" in drawings:
@@ -446,7 +454,7 @@ def _picture(audit: Audit, drawings: Mapping[str, Callable[[], object]]) -> Iter
 def _provenance(audit: Audit) -> Provenance:
     seed = "" if audit.confidence == 1.0 else f", seed {audit.seed}"
     facts = [
-        *([("ways to match", _ways(audit))] if audit.answers.links is None else []),
+        *([("ways to match", _ways(audit))] if links_of(audit.answers) is None else []),
         ("counted by", audit.count.method),
         *([] if audit.exact else [("figures", _estimated(audit))]),
         ("source", audit.observation.source),
@@ -477,7 +485,8 @@ def _ways(audit: Audit) -> str:
 
 def _exactness(audit: Audit) -> str:
     """Return what is exact, once; other figures have their own line."""
-    rates = "" if audit.answers.links is None else " for the rates of losses and cover told below"
+    rated = links_of(audit.answers) is not None
+    rates = " for the rates of losses and cover told below" if rated else ""
     if audit.exact:
         return f"Every figure is exact up to rounding{rates}, unless it says otherwise."
     return (

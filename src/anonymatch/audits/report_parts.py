@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from anonymatch.audits.figures import FIGURES, confidence_of
+from anonymatch.audits.parts import Campaign, Score
 from anonymatch.audits.report_users import unless_exact, users_sure
-from anonymatch.audits.result import Audit, Score
+from anonymatch.audits.result import Audit, ExposedAudit, ScoredAudit
 from anonymatch.audits.rings import RingFigures
 from anonymatch.audits.wording import FigureText, figure_text
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, plural, shown
 from anonymatch.base.text import label, name
+from anonymatch.mixes import MessageAudit, MixAudit, network_of, passage_of
 from anonymatch.reporting.charts import Line, line_chart
 from anonymatch.reporting.report import (
     AMOUNT,
@@ -27,6 +29,7 @@ from anonymatch.reporting.report import (
     Prominence,
     Table,
 )
+from anonymatch.rings import RingAudit
 
 if TYPE_CHECKING:
     from anonymatch.theory.designs import Design
@@ -50,9 +53,9 @@ class Part(NamedTuple):
 
 def rings_part(audit: Audit) -> Part:
     """Return certain spends, and figures over time; nothing for other problems."""
-    rings = audit.rings
-    if rings is None:
+    if not isinstance(audit, RingAudit):
         return Part()
+    rings = audit.rings
     sure = len(rings.certain)
     if not sure:
         text = "No spend is certain, neither by chain reaction nor by closed sets."
@@ -175,7 +178,8 @@ def attack_part(audit: Audit) -> Part:
     if step is None:
         text = "There is nobody to expose."
         return Part([Note(text=text, section="attack", prominence=_DETAIL)])
-    steps, campaign = audit.campaign.steps, audit.campaign
+    campaign = _campaign(audit)
+    steps = campaign.steps
     notes = [
         Note(text=_attack_line(audit), section="attack", prominence=_BRIEF),
         Note(text=_one_step(audit), section="attack", prominence=_DETAIL),
@@ -234,7 +238,7 @@ def _span(figure: Interval, unit: str = "") -> str:
 
 
 def _attack_line(audit: Audit) -> str:
-    step, campaign = audit.one_step, audit.campaign
+    step, campaign = audit.one_step, _campaign(audit)
     assert step is not None
     count = audit.count
     whole = _span(Interval(count.log2, count.low / _LN2, count.high / _LN2))
@@ -258,10 +262,17 @@ def _attack_line(audit: Audit) -> str:
     return line
 
 
+def _campaign(audit: Audit) -> Campaign:
+    if isinstance(audit, ExposedAudit):
+        return audit.campaign
+    return Campaign(reason="exposures in a network of mixes are not followed")
+
+
 def _one_truth(audit: Audit) -> str:
-    if audit.campaign.truth == "given":
+    campaign = _campaign(audit)
+    if campaign.truth == "given":
         return "the ground truth in the log"
-    return f"one sampled matching (seed {audit.campaign.seed})"
+    return f"one sampled matching (seed {campaign.seed})"
 
 
 def _one_step(audit: Audit) -> str:
@@ -286,7 +297,7 @@ def _one_step(audit: Audit) -> str:
 
 def truth_part(audit: Audit) -> Part:
     """Return how often best guesses were right, and how often they should have been."""
-    score = audit.score
+    score = audit.score if isinstance(audit, ScoredAudit) else None
     if score is None:
         text = "The log has no ground truth, so the predicted probabilities cannot be checked."
         if audit.observation.truth is not None:
@@ -335,7 +346,7 @@ def truth_part(audit: Audit) -> Part:
 
 
 def _score_line(audit: Audit, score: Score) -> str:
-    rings = audit.rings is not None
+    rings = isinstance(audit, RingAudit)
     line = (
         f"Compared with the ground truth in the {'file' if rings else 'log'}, "
         f"{percent(score.right)} of {plural(score.guesses, 'guess', 'guesses')} are right, "
@@ -422,7 +433,7 @@ def cost_part(audit: Audit) -> Part:
             f"systems whose {words.users} have as many candidates each as here."
         )
         charts.append(Chart(key="cost", draw=drawings["cost"], caption=caption, section="cost"))
-        if audit.designs:
+        if isinstance(audit, ExposedAudit) and audit.designs:
             tables.append(_designs(audit))
     if "latency" in drawings:
         caption = (
@@ -438,7 +449,7 @@ def cost_part(audit: Audit) -> Part:
                 section="cost",
             )
         )
-    if audit.same_delay:
+    if isinstance(audit, MessageAudit) and audit.same_delay:
         tables.append(_mixes(audit))
     notes = [Note(text=text, section="cost", prominence=_DETAIL) for text in texts]
     return Part(notes, charts, tables)
@@ -447,9 +458,10 @@ def cost_part(audit: Audit) -> Part:
 def _incomparable(audit: Audit) -> str:
     words = audit.observation.nouns
     through = "one exponential mix everybody who came before is"
-    if audit.observation.network is not None:
+    network = network_of(audit.observation)
+    if network is not None:
         through = "a network of mixes whoever came before may be"
-    if audit.observation.passage is not None or audit.observation.network is not None:
+    if passage_of(audit.observation) is not None or network is not None:
         return (
             f"Through {through} a candidate, however unlikely. What is paid is delay, so that no "
             "design of as many candidates is a fair comparison."
@@ -468,7 +480,7 @@ def _own(audit: Audit) -> str:
         f"{own.value} joint{', ' + own.interval if own.interval else ''}"
         f"{'' if own.sure.startswith('exact') else f' ({own.sure})'}"
     )
-    if not audit.designs:
+    if not isinstance(audit, ExposedAudit) or not audit.designs:
         return f"{text}."
     best = audit.designs[0].log2 / audit.designs[0].users
     return (
@@ -477,7 +489,7 @@ def _own(audit: Audit) -> str:
     )
 
 
-def _designs(audit: Audit) -> Table:
+def _designs(audit: ExposedAudit) -> Table:
     return Table(
         key="designs",
         title="Best designs at the same cost",
@@ -507,7 +519,7 @@ def _design(design: Design) -> tuple[str, ...]:
     )
 
 
-def _mixes(audit: Audit) -> Table:
+def _mixes(audit: MessageAudit) -> Table:
     """Return closed forms for messages that arrive at random at the same rate."""
     own, theirs = audit.cost.mean_delay, audit.same_delay_seconds
     assert own is not None
@@ -555,7 +567,7 @@ _PEOPLE = 200  # rows
 
 def people_part(audit: Audit) -> Part:
     """Return the least anonymous senders; nothing if nobody has several messages."""
-    if audit.people is None:
+    if not isinstance(audit, MessageAudit) or audit.people is None:
         return Part()
     columns = [key for key in _COLUMNS if key in audit.people.columns]
     rows = [
@@ -580,7 +592,7 @@ def people_part(audit: Audit) -> Part:
             f"first.{unless_exact(users_sure(audit))}"
         )
     ]
-    if audit.people_bits is not None:
+    if isinstance(audit, MixAudit) and audit.people_bits is not None:
         people, messages = (
             figure_text(figure, "", confidence=audit.confidence, seed=audit.seed)
             for figure in (audit.people_bits, audit.bits)

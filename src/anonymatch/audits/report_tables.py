@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from anonymatch.audits.grouping import best_grouping
-from anonymatch.audits.result import Audit
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent, plural, powers, shown, span, took
 from anonymatch.base.text import name
@@ -35,6 +34,7 @@ from anonymatch.tables import (
     Generalised,
     Notion,
     Release,
+    TableAudit,
     TableFindings,
     class_notions,
     generalise,
@@ -60,20 +60,19 @@ _KINDS = (
 
 
 def table_report(
-    audit: Audit, *, missed: Mapping[str, float] | None = None, whole: bool = True
+    audit: TableAudit, *, missed: Mapping[str, float] | None = None, whole: bool = True
 ) -> Report:
     """Return everything that an audit of a released table says.
 
     Parameters
     ----------
-    audit : Audit
+    audit : TableAudit
     missed : mapping of str to float, optional
         Thresholds that are missed: the report searches changes that reach the first of them.
     whole : bool, default True
         Whether it is for a page; else only what the terminal shows.
     """
-    found = audit.table
-    assert found is not None
+    found = audit.findings
     rows = plural(found.release.n_rows, "row")
     told = (*audit.notes, *found.sentences(), *found.about_present())
     notes = [Note(text=text, section="risk") for text in told]
@@ -204,7 +203,7 @@ def _models(found: TableFindings) -> Table:
     )
 
 
-def _people(audit: Audit) -> Iterator[Table]:
+def _people(audit: TableAudit) -> Iterator[Table]:
     if not audit.worst:
         return
     sampled = audit.answers.users.present is not None
@@ -261,7 +260,7 @@ def _sensitive(found: TableFindings) -> Iterator[Table]:
 
 
 def _to_change(
-    audit: Audit, found: TableFindings, missed: Mapping[str, float]
+    audit: TableAudit, found: TableFindings, missed: Mapping[str, float]
 ) -> tuple[list[str], list[Table]]:
     """Return cells to generalise so that a threshold is reached, and the grouping to aim for."""
     grouping = best_grouping(found.release, audit.count.log)
@@ -366,7 +365,7 @@ def _utility(found: TableFindings) -> Table:
     )
 
 
-def _provenance(audit: Audit) -> Provenance:
+def _provenance(audit: TableAudit) -> Provenance:
     sure = "exact" if audit.exact else f"intervals hold with {percent(audit.confidence)}"
     entropy = audit.entropy
     return Provenance(

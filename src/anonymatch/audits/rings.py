@@ -12,8 +12,8 @@ from anonymatch.audits.answers import Answers
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import several
 from anonymatch.graph import Graph, chain_reaction, structure
-from anonymatch.mixes import RINGS, Observation
-from anonymatch.rings import RingSet
+from anonymatch.mixes import RINGS
+from anonymatch.rings import RingObservation, RingSet
 
 __all__ = ["CertainSpend", "RingFigures", "RingPeriod", "ring_figures", "ring_notes"]
 
@@ -116,19 +116,9 @@ class RingFigures:
         return (len(self.certain) - self.single) / hidden if hidden else None
 
 
-def ring_figures(observation: Observation, answers: Answers) -> RingFigures | None:
-    """Of rings; None of anything else.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> rings = am.Graph.from_rows(["10000", "11000", "00110", "00110", "01111"])
-    >>> ring_figures(Observation(graph=rings, source=""), None) is None
-    True
-    """
+def ring_figures(observation: RingObservation, answers: Answers) -> RingFigures:
+    """Certain spends, figures over time and merged outputs of an observation of rings."""
     rings, graph = observation.rings, observation.graph
-    if rings is None or graph is None:
-        return None
     told, steps = chain_reaction(graph)
     spent, alone = _alone(graph)
     chain, closed = told >= 0, alone & (told < 0)
@@ -154,13 +144,11 @@ def ring_figures(observation: Observation, answers: Answers) -> RingFigures | No
     )
 
 
-def ring_notes(observation: Observation, figures: RingFigures | None) -> tuple[str, ...]:
+def ring_notes(observation: RingObservation, figures: RingFigures) -> tuple[str, ...]:
     """What a reader must know of rings."""
-    if figures is None or observation.rings is None:
-        return ()
     notes = []
     if observation.rings.weighted:
-        alike = observation.graph is not None and not observation.graph.weighted
+        alike = not observation.graph.weighted
         how = "all the same" if alike else "differently"
         notes.append(f"Members weigh {how}: {observation.rings.weighted}.")
     if figures.merged:

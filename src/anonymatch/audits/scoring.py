@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers
-from anonymatch.audits.result import Bin, Score
+from anonymatch.audits.answers import Answers, NetworkAnswers, links_of
+from anonymatch.audits.parts import Bin, Score
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting.measures import LOST, UserFigures, averages
-from anonymatch.mixes import Observation, two_outcomes
+from anonymatch.mixes import MessageObservation, Observation, passage_of, two_outcomes
 
 __all__ = ["score"]
 
@@ -62,9 +62,10 @@ def _right(observation: Observation, answers: Answers, truth: Ints) -> Floats:
     Messages that leave a mix at the same time are equally likely by every law. A guess is one of
     them, and which one must not depend on the order of rows in the file.
     """
-    guess, departures = answers.users.guess, observation.departures
+    guess = answers.users.guess
+    departures = observation.departures if isinstance(observation, MessageObservation) else None
     right = np.where(truth == guess, 1.0, 0.0)
-    if departures is None or answers.network is not None:
+    if departures is None or isinstance(answers, NetworkAnswers):
         return right
     _, tie, sizes = np.unique(departures, return_inverse=True, return_counts=True)
     pairs = np.flatnonzero((truth >= 0) & (truth < len(tie)) & (guess >= 0) & (guess < len(tie)))
@@ -175,17 +176,19 @@ def _completed(observation: Observation, answers: Answers) -> npt.NDArray[np.int
     """
     truth = observation.truth
     assert truth is not None
-    if observation.gone is not None:
-        truth = np.where(observation.gone, LOST, truth)
-    if answers.network is not None:
+    gone = observation.gone if isinstance(observation, MessageObservation) else None
+    if gone is not None:
+        truth = np.where(gone, LOST, truth)
+    links = links_of(answers)
+    if isinstance(answers, NetworkAnswers):
         complete = False  # who has no exit is inside, and its guess is judged by nothing
-    elif answers.links is None:
+    elif links is None:
         # All whose truth is not known are the lost ones.
         complete = np.count_nonzero(truth < 0) == observation.lost
     else:
-        nobodys = np.ones(len(answers.links.real), dtype=np.bool_)
+        nobodys = np.ones(len(links.real), dtype=np.bool_)
         nobodys[truth[truth >= 0]] = False
-        complete = bool((truth >= 0).any() and (answers.links.real[nobodys] < 1.0 - 1e-9).all())
+        complete = bool((truth >= 0).any() and (links.real[nobodys] < 1.0 - 1e-9).all())
     return np.where(truth < 0, LOST, truth) if complete else truth
 
 
@@ -210,15 +213,11 @@ def _impossible(observation: Observation, answers: Answers) -> Bools:
     assert truth is not None
     known = np.flatnonzero(truth >= 0)
     impossible = np.zeros(len(truth), dtype=np.bool_)
-    if answers.network is not None:
+    if isinstance(answers, NetworkAnswers):
         assert answers.true_exit is not None
         impossible[known] = answers.true_exit[known] <= 0.0
-    elif observation.passage is not None:
-        came, left = (
-            observation.passage.arrivals[known],
-            observation.passage.departures[truth[known]],
-        )
-        impossible[known] = left < came
+    elif (passage := passage_of(observation)) is not None:
+        impossible[known] = passage.departures[truth[known]] < passage.arrivals[known]
     else:
         graph = observation.graph
         assert graph is not None

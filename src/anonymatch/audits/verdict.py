@@ -7,13 +7,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers
-from anonymatch.audits.result import Score, Worst
+from anonymatch.audits.answers import Answers, links_of
+from anonymatch.audits.parts import Score, Worst
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import in_bits, percent
 from anonymatch.base.text import name, renamed, several
 from anonymatch.counting.measures import UserFigures, averages
-from anonymatch.mixes import PEOPLE, RINGS, Nouns, Observation
+from anonymatch.mixes import PEOPLE, RINGS, Nouns, Observation, network_of
+from anonymatch.rings import RingObservation
 
 __all__ = ["caveats", "left_out", "verdict", "warned"]
 
@@ -72,7 +73,7 @@ def warned(text: str, score: Score | None, observation: Observation) -> str:
     """A verdict, after a warning where the truth in the log says that its law is wrong."""
     if score is None or score.calibrated:
         return text
-    what = "The law does" if observation.rounding is None else "The law, or the rounded times, do"
+    what = "The law does" if not observation.rounded else "The law, or the rounded times, do"
     if observation.nouns == RINGS:
         what = "Weights of members do" if _weighs(observation) else "Equally likely members do"
     logs = ""
@@ -88,7 +89,7 @@ def warned(text: str, score: Score | None, observation: Observation) -> str:
 
 def _weighs(observation: Observation) -> bool:
     """Whether members of rings were given weights."""
-    return observation.rings is not None and bool(observation.rings.weighted)
+    return isinstance(observation, RingObservation) and bool(observation.rings.weighted)
 
 
 def verdict(users: UserFigures, joint: Interval, worst: Iterable[Worst], nouns: Nouns) -> str:
@@ -185,9 +186,10 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
 def caveats(observation: Observation, answers: Answers, scored: Score | None) -> tuple[str, ...]:
     """What every reader must know about such figures."""
     weighted = observation.graph is not None and observation.graph.weighted
-    first = [_BY_RATES if answers.links is not None else _WEIGHTED if weighted else _EVEN]
-    if observation.network is not None:
-        uniform = observation.network.law is None and observation.network.rates is None
+    first = [_BY_RATES if links_of(answers) is not None else _WEIGHTED if weighted else _EVEN]
+    network = network_of(observation)
+    if network is not None:
+        uniform = network.law is None and network.rates is None
         first = [_HISTORIES if uniform else _WEIGHTED_HISTORIES, _OTHERS]
     sentences = [
         *first,
@@ -212,7 +214,7 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
             f"Some figures are estimated; their intervals hold with a probability of {sure}."
         )
     if scored is not None and not scored.calibrated:
-        misfit = _MISFIT if observation.rounding is None else _ROUNDED_MISFIT
+        misfit = _MISFIT if not observation.rounded else _ROUNDED_MISFIT
         if observation.nouns == RINGS:
             misfit = _WEIGHTS_MISFIT if _weighs(observation) else _EVEN_MISFIT
         sentences.insert(0, misfit)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, seconds, span
-from anonymatch.mixes import FLOWS, MESSAGES, Observation
+from anonymatch.mixes import (
+    FLOWS,
+    MessageObservation,
+    NetworkObservation,
+    Observation,
+    network_of,
+)
 
 __all__ = ["FigureText", "attacker", "attacker_sentence", "figure_text", "sureness"]
 
@@ -53,9 +59,12 @@ def attacker(observation: Observation) -> str:
     >>> attacker(am.mixes.observe(log, "exponential:5"))
     'sees both ends'
     """
-    if observation.network is None:
-        return "sees both ends" if observation.nouns in (MESSAGES, FLOWS) else ""
-    corrupt = observation.network.corrupt
+    if not isinstance(observation, MessageObservation):
+        return ""
+    network = network_of(observation)
+    if network is None:
+        return "sees both ends"
+    corrupt = network.corrupt
     named = ", ".join(corrupt[:5]) + (", ..." if len(corrupt) > 5 else "")
     return f"sees every link and controls {named}" if corrupt else "sees every link"
 
@@ -63,9 +72,9 @@ def attacker(observation: Observation) -> str:
 def attacker_sentence(observation: Observation) -> str:
     """Return the same as a sentence, with what such an attacker sees."""
     who = attacker(observation)
-    if not who:
+    if not isinstance(observation, MessageObservation):
         return ""
-    if observation.network is not None:
+    if isinstance(observation, NetworkObservation):
         return f"The attacker {who}: a global passive adversary."
     what = "flows" if observation.nouns == FLOWS else "messages"
     sentence = f"The attacker sees both ends: {what} that enter and leave, nothing in between."

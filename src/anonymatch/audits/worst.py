@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, TableAnswers, chosen_of
 from anonymatch.audits.identification import identified
-from anonymatch.audits.result import Worst
+from anonymatch.audits.parts import Worst
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
 from anonymatch.counting.measures import LOST, Range, UserFigures
-from anonymatch.mixes import Network, Observation
+from anonymatch.mixes import Network, Observation, network_of
 from anonymatch.tables import Links
 
 __all__ = ["worst"]
@@ -34,9 +34,10 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     order = counted[_first(most, -probability.round(12), size.round(9))]
     # Whoever is not counted may be forced too, and comes first in the order of the graph.
     forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
-    if observation.network is not None:
-        reasons = _network_reasons(observation.network, answers, order)
-    elif answers.table is not None:
+    network = network_of(observation)
+    if network is not None:
+        reasons = _network_reasons(network, answers, order)
+    elif isinstance(answers, TableAnswers):
         reasons = _release_reasons(answers.table, answers.users, order)
     else:
         reasons = _reasons(observation, len(order) + forced)
@@ -84,7 +85,8 @@ def _network_reasons(network: Network, answers: Answers, order: Ints) -> dict[ob
     if network.rates is not None:
         return {}
     mixes, sizes = network.links.first_met()
-    chosen = order if answers.chosen is None else answers.chosen[order]
+    every = chosen_of(answers)
+    chosen = order if every is None else every[order]
     users = answers.users
     reasons: dict[object, str] = {}
     for i, mix, size in zip(

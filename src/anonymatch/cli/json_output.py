@@ -48,7 +48,7 @@ Record = dict[str, Any]
 _PIECE = 10_000  # entries of a list that are turned into text at once
 
 
-VERSION = 1
+VERSION = 2
 """Of the keys of JSON; a key that gets another name or meaning raises it."""
 
 

@@ -133,11 +133,13 @@ def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
     if observation.graph is not None:
         return observation.graph
-    if observation.release is not None:
-        raise InputError("the tables are too large to be written as a graph; audit them")
-    assert observation.passage is not None
-    if observation.network is not None:
-        raise InputError("a network of mixes is no single graph; audit it")
-    from anonymatch.mixes import passage_graph
+    from anonymatch.mixes import NetworkObservation, passage_graph, passage_of
+    from anonymatch.tables import TableObservation
 
-    return passage_graph(observation.passage, budget=making(options))
+    if isinstance(observation, TableObservation):
+        raise InputError("the tables are too large to be written as a graph; audit them")
+    if isinstance(observation, NetworkObservation):
+        raise InputError("a network of mixes is no single graph; audit it")
+    passage = passage_of(observation)
+    assert passage is not None
+    return passage_graph(passage, budget=making(options))

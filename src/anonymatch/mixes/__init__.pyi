@@ -3,6 +3,12 @@
 from anonymatch.mixes import (
     closed_forms as closed_forms,
 )
+from anonymatch.mixes.audit import (
+    MessageAudit as MessageAudit,
+    MixAudit as MixAudit,
+    MixCost as MixCost,
+    NetworkAudit as NetworkAudit,
+)
 from anonymatch.mixes.closed_forms import (
     FlushBits as FlushBits,
     Price as Price,
@@ -114,13 +120,17 @@ from anonymatch.mixes.logs.observation import (
     Conditions as Conditions,
     FLOWS as FLOWS,
     MESSAGES as MESSAGES,
+    MessageObservation as MessageObservation,
     Network as Network,
+    NetworkObservation as NetworkObservation,
     Nouns as Nouns,
     Observation as Observation,
     PEOPLE as PEOPLE,
     Passage as Passage,
     RINGS as RINGS,
     USERS as USERS,
+    network_of as network_of,
+    passage_of as passage_of,
 )
 from anonymatch.mixes.logs.observing import (
     observe as observe,

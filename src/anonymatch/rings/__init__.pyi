@@ -1,5 +1,12 @@
 """Ring signatures: files of rings and their ages."""
 
+from anonymatch.rings.audit import (
+    RingAudit as RingAudit,
+    audit_rings as audit_rings,
+)
+from anonymatch.rings.observation import (
+    RingObservation as RingObservation,
+)
 from anonymatch.rings.options import (
     RingOptions as RingOptions,
 )

@@ -39,7 +39,8 @@ from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
 from anonymatch.graph import Edges, Graph, Names
-from anonymatch.mixes import RINGS, Observation, SourceFormat, is_relays
+from anonymatch.mixes import SourceFormat, is_relays
+from anonymatch.rings.observation import RingObservation
 from anonymatch.rings.ring_ages import age_law, member_weights
 from anonymatch.rings.ring_set import Output, Ring, RingFile, RingSet, check_merging, merges
 from anonymatch.tabular import (
@@ -89,7 +90,7 @@ def read_rings(
     decoys: str | None = None,
     spends: str | None = None,
     merging: float | None = None,
-) -> Observation:
+) -> RingObservation:
     r"""The graph of inputs and their candidate outputs.
 
     Parameters
@@ -374,7 +375,7 @@ def _put_all(
 # ---- what follows
 
 
-def _observation(file: RingFile) -> Observation:
+def _observation(file: RingFile) -> RingObservation:
     rings = list(file.rings.values())
     outputs: dict[str, int] = {}
     for member in chain.from_iterable(ring.members for ring in rings):
@@ -400,10 +401,9 @@ def _observation(file: RingFile) -> Observation:
             f"{several(later, 'member')} came later than a ring that may spend it; check the "
             f"{file.unit}s."
         )
-    return Observation(
+    return RingObservation(
         graph=graph,
         source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",
-        nouns=RINGS,
         truth=_truth(file, outputs),
         notes=tuple(notes),
         rings=RingSet(
@@ -488,7 +488,7 @@ def _truth(file: RingFile, outputs: dict[str, int]) -> Any:
 
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
-) -> Observation:
+) -> RingObservation:
     return read_rings(path, decoys=options.decoys, spends=options.spends, merging=options.merging)
 
 

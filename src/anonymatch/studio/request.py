@@ -92,7 +92,9 @@ class AuditRequest:
         progress(0.0, 1.0)
         try:
             # Of a released table, ``name`` is the column of names.
-            answer = audit(self.path, budget=self.budget, progress=progress, **self.options.given())
+            answer: Audit = audit(
+                self.path, budget=self.budget, progress=progress, **self.options.given()
+            )
         except AnonymatchError as error:
             raise self.worded(error) from None
         notes = tuple(Message(note).worded(as_field) for note in answer.notes)

@@ -5,6 +5,10 @@ from anonymatch.tables.attributes import (
     may_be_absent as may_be_absent,
     presence as presence,
 )
+from anonymatch.tables.audit import (
+    TableAudit as TableAudit,
+    audit_table as audit_table,
+)
 from anonymatch.tables.diversity import (
     Diversity as Diversity,
 )
@@ -28,6 +32,9 @@ from anonymatch.tables.notion_kinds import (
 from anonymatch.tables.notions import (
     Notion as Notion,
     class_notions as class_notions,
+)
+from anonymatch.tables.observation import (
+    TableObservation as TableObservation,
 )
 from anonymatch.tables.options import (
     ImproveOptions as ImproveOptions,

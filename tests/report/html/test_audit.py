@@ -22,18 +22,18 @@ from anonymatch.audits.result import Audit
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import plain
-from anonymatch.mixes.logs.observation import Observation, Passage
+from anonymatch.mixes.logs.observation import MessageObservation, Passage
 from anonymatch.reporting.drawings.matrices import density
 from anonymatch.reporting.html.document import document
 
 NASTY = "</script><b>&\u202e\x00'\""
 
 
-def passage(messages: int, lost: int = 0) -> Observation:
+def passage(messages: int, lost: int = 0) -> MessageObservation:
     draws = np.random.default_rng(3)
     arrivals = np.sort(draws.uniform(0, messages, messages))
     departures = (arrivals + draws.exponential(5.0, messages))[: messages - lost]
-    return Observation(
+    return MessageObservation(
         passage=Passage(
             users=tuple(f"m{i}" for i in range(messages)),
             behaviours=tuple(f"o{i}" for i in range(messages - lost)),
@@ -82,7 +82,9 @@ def anchors(text: str) -> list[str]:
         passage(40, lost=7),
     ],
 )
-def test_page_is_well_formed_loads_nothing_and_links_inside(source: am.Graph | Observation) -> None:
+def test_page_is_well_formed_loads_nothing_and_links_inside(
+    source: am.Graph | MessageObservation,
+) -> None:
     page = audit_html(audit(source))
     tree = ET.fromstring(page)
     text = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
@@ -288,7 +290,7 @@ def test_lost_messages_are_named_as_lost() -> None:
 def test_people_have_a_table_of_their_own() -> None:
     graph = am.complete(4)
     result = audit(
-        Observation(graph=graph, source="x", senders=("a", "a", "b", NASTY), mean_delay=1.0)
+        MessageObservation(graph=graph, source="x", senders=("a", "a", "b", NASTY), mean_delay=1.0)
     )
     text = section(audit_html(result), "people")
 

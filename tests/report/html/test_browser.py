@@ -14,7 +14,7 @@ from tests.report.pages import audit_html, comparison_html
 import anonymatch as am
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
-from anonymatch.mixes.logs.observation import Observation, Passage
+from anonymatch.mixes.logs.observation import MessageObservation, Passage
 from anonymatch.reporting import report_html
 from anonymatch.reporting.html.document import write_html
 from anonymatch.reporting.html.paper import paper_html
@@ -89,10 +89,10 @@ OVERLAPS = """() => {
 }"""
 
 
-def passage(messages: int) -> Observation:
+def passage(messages: int) -> MessageObservation:
     draws = np.random.default_rng(5)
     arrivals = np.sort(draws.uniform(0, messages, messages))
-    return Observation(
+    return MessageObservation(
         passage=Passage(
             users=tuple(f"m{i}" for i in range(messages)),
             behaviours=tuple(f"o{i}" for i in range(messages)),

@@ -16,7 +16,13 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.mixes import Messages, open_observation, read_messages, synthesize
+from anonymatch.mixes import (
+    MessageObservation,
+    Messages,
+    open_observation,
+    read_messages,
+    synthesize,
+)
 
 ROOT = Path(__file__).parents[3]
 LAW = "exponential:2"
@@ -318,4 +324,5 @@ def test_a_folder_of_mixim_with_packed_files_gives_the_same_audit(
         observation = open_observation(path, law=law)
 
         assert observation.source == open_observation(plain, law=law).source
+        assert isinstance(observation, MessageObservation)
         assert observation.arrivals is not None

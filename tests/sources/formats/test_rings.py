@@ -13,6 +13,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.mixes import open_observation
+from anonymatch.rings import RingObservation
 from anonymatch.rings.ring_files import is_rings, read_rings
 
 PLAIN = {"i1": ["o1", "o2"], "i2": ["o2", "o3"]}
@@ -233,8 +234,8 @@ def test_a_table_says_the_same_as_the_document(tmp_path: Path) -> None:
     assert observation.truth is not None
     assert document.truth is not None
     assert observation.truth.tolist() == document.truth.tolist()
-    assert observation.rings is not None
-    assert document.rings is not None
+    assert isinstance(observation, RingObservation)
+    assert isinstance(document, RingObservation)
     assert observation.rings.merges == document.rings.merges
     assert np.array_equal(observation.rings.when, document.rings.when)  # type: ignore[arg-type]
 
@@ -284,7 +285,7 @@ def test_a_ring_set_over_times_is_that_over_heights(tmp_path: Path) -> None:
     by_height = open_observation(save(tmp_path, RICH), decoys="uniform")
 
     assert by_time.graph == by_height.graph
-    assert by_time.rings is not None
+    assert isinstance(by_time, RingObservation)
     assert by_time.rings.unit == "time"
 
 
@@ -310,7 +311,7 @@ def test_plain_documents_are_rings_if_their_names_are(
 ) -> None:
     observation = open_observation(save(tmp_path, document))
 
-    assert (observation.rings is not None) == (source == "rings")
+    assert isinstance(observation, RingObservation) == (source == "rings")
 
 
 def test_a_note_says_what_plain_documents_were_taken_for(tmp_path: Path) -> None:

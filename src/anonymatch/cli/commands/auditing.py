@@ -17,9 +17,9 @@ from anonymatch.cli.presenting import answer, present
 from anonymatch.cli.reading import about, observe
 from anonymatch.cli.saving import FigureOptions
 from anonymatch.mixes import LogOptions, Observation, ReadOptions, has_rounds
-from anonymatch.rings import RingOptions
+from anonymatch.rings import RingObservation, RingOptions
 from anonymatch.running import Progress
-from anonymatch.tables import Release, TableOptions
+from anonymatch.tables import Release, TableObservation, TableOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -156,13 +156,12 @@ def run_audit(
     saving.check_target(asked.csv)
     first = None if options.json else _FirstFigures(file)
     observation = observe(file, options, reading, early=first)
-    if forwarding and observation.rings is not None:
+    if forwarding and isinstance(observation, RingObservation):
         note(f"{file.name} has ring signatures; this is 'anonymatch rings audit'")
-    if first is not None and observation.release is not None:
+    of_table = isinstance(observation, TableObservation)
+    if first is not None and isinstance(observation, TableObservation):
         first.if_long(observation.release)
-    if observation.release is not None and any(
-        text.replace(" ", "").startswith("k=") for text in asked.fail_under or ()
-    ):
+    if of_table and any(text.replace(" ", "").startswith("k=") for text in asked.fail_under or ()):
         raise am.InputError(
             "of a released table k has several meanings: say k-anonymity=N, or global (1,k)=N"
         )
@@ -178,7 +177,8 @@ def run_audit(
         shown="designs" if all_designs else "best_design",
     )
     part = reading.columns or reading.since or reading.until
-    if "half_life" in thresholds and not part and has_rounds(file):
+    rounds = "half_life" in thresholds and not part and has_rounds(file)
+    if isinstance(result, am.MixAudit) and rounds:
         with about(file):
             disclosure = watch(
                 f"rounds of {file.name}", lambda tell: am.rounds(file, **options.drawing(tell))
@@ -186,7 +186,7 @@ def run_audit(
         result = replace(result, disclosure=disclosure)
     gates = am.check_gates(result, thresholds, strict=asked.strict)
     if asked.csv is not None:
-        saving.save(result.users.to_dict(as_series=True), asked.csv)
+        saving.save(result.frame.to_dict(as_series=True), asked.csv)
     record = None
     if options.json:
         lines = [
@@ -290,10 +290,11 @@ def _audit(
     path: Path, observation: Observation, options: Options, *, shown: str | None, **asked: Any
 ) -> am.Audit:
     """The audit, and what is ``shown`` of it that is computed late: while there is a bar."""
+    from anonymatch.audits import ExposedAudit
 
     def work(tell: Progress) -> am.Audit:
-        result = am.audit(observation, name=path.name, **asked, **options.drawing(tell))
-        if shown is not None:
+        result: am.Audit = am.audit(observation, name=path.name, **asked, **options.drawing(tell))
+        if shown is not None and isinstance(result, ExposedAudit):
             getattr(result, shown)
         return result
 

@@ -43,7 +43,7 @@ from anonymatch.base.text import Argument, Message, did_you_mean, quoted, severa
 from anonymatch.graph import Graph, Names, canonical
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law, check_law
-from anonymatch.mixes.logs.observation import FLOWS, Observation
+from anonymatch.mixes.logs.observation import FLOWS, MessageObservation
 from anonymatch.tabular import Source, about, as_object, check_memory, load_json, reading
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def read_flow_pairs(
     longest_delay: float | None = None,
     strays: int = 0,
     align: str | None = None,
-) -> Observation:
+) -> MessageObservation:
     """The graph of initiators (users) and responders (behaviours), and who is whose.
 
     Parameters
@@ -154,7 +154,7 @@ def read_flow_pairs(
         graph = _graph(initiators, responders, spare, size)
     truth = np.arange(len(whole_pairs))
     ruled_out = len(truth) - int(np.count_nonzero(graph.rows() == graph.indices))
-    return Observation(
+    return MessageObservation(
         graph=graph,
         source=f"{several(len(truth), 'flow pair')}, longest delay {seconds:g} s",
         nouns=FLOWS,
@@ -473,7 +473,7 @@ def _notes(left_out: int, ruled_out: int, pairs: int) -> tuple[str, ...]:
 
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
-) -> Observation:
+) -> MessageObservation:
     return read_flow_pairs(
         path.parent if path.name == FLOW_PAIR else path,
         law=law,

@@ -32,7 +32,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.laws import Law
-from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observation import NetworkObservation
 from anonymatch.mixes.networks.link_logs import in_words, observe_links
 from anonymatch.mixes.networks.link_rows import LinkRows
 from anonymatch.mixes.networks.network_conditions import (
@@ -83,7 +83,7 @@ def read_network(
     columns: Mapping[str, str] | Sequence[str] | None = None,
     cover_visible: bool = False,
     whole_log: bool = False,
-) -> Observation:
+) -> NetworkObservation:
     r"""What an attacker saw who watches every link of a network of mixes.
 
     Parameters
@@ -248,7 +248,7 @@ def _text(column: pl.Series, table: Table) -> pl.Series:
 
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
-) -> Observation:
+) -> NetworkObservation:
     del law, budget
     try:
         network_law(options.law)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.text import Argument, Message, several
 from anonymatch.mixes.logs.log_problem import near_an_end
-from anonymatch.mixes.logs.observation import Observation
+from anonymatch.mixes.logs.observation import MessageObservation
 
 __all__ = ["with_ends"]
+
+_Seen = TypeVar("_Seen", bound=MessageObservation)
 
 _SOME = 50  # messages from which on the ends of a log are worth a note
 
 
 def with_ends(
-    observation: Observation, arrivals: Floats, begin: float, end: float, reach: float | None
-) -> Observation:
+    observation: _Seen, arrivals: Floats, begin: float, end: float, reach: float | None
+) -> _Seen:
     """The observation with messages marked that came in within ``reach`` seconds of an end."""
     edge = near_an_end(arrivals, begin, end, reach)
     if edge is None or reach is None:

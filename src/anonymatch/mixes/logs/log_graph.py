@@ -27,7 +27,7 @@ from anonymatch.mixes.logs.missing_messages import (
     needed_loss,
     too_many_missing,
 )
-from anonymatch.mixes.logs.observation import Conditions, Observation, Passage
+from anonymatch.mixes.logs.observation import Conditions, MessageObservation, Passage
 from anonymatch.running import Budget
 
 __all__ = ["exponential_graph", "observed_graph", "passage_graph"]
@@ -99,7 +99,9 @@ def _weighted_graph(passage: Passage, law: Law, conditions: Conditions, budget: 
     return graph
 
 
-def observed_graph(problem: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
+def observed_graph(
+    problem: LogProblem, conditions: Conditions, budget: Budget
+) -> MessageObservation:
     """The observation with a graph in which every user is matched, to a place if need be."""
     cover, lost = conditions.cover, conditions.lost
     stated = problem.numbers(cover, lost)

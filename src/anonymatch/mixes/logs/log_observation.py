@@ -14,7 +14,7 @@ from anonymatch.graph import Graph
 from anonymatch.mixes import closed_forms as mixes
 from anonymatch.mixes.laws import Erlang, FlushLaw, Hops, Law, Linked, by_density
 from anonymatch.mixes.logs.log_problem import LogProblem
-from anonymatch.mixes.logs.observation import MESSAGES, Observation, Passage
+from anonymatch.mixes.logs.observation import MessageObservation, Passage
 
 __all__ = ["arrival_rate", "cover_notes", "lost_note", "observation_of", "truth_notes"]
 
@@ -31,17 +31,16 @@ def observation_of(
     lost: int,
     spare: int = 0,
     notes: Sequence[str] = (),
-) -> Observation:
+) -> MessageObservation:
     """The observation of a log with a graph or a passage, and notes on both."""
     nowhere = () if graph is None else (None,) * lost
     mean, longest = problem.delays()
     ties = _ties(problem)
     tied = _tie_notes(ties, passage)
-    return Observation(
+    return MessageObservation(
         graph=graph,
         passage=passage,
         source=str(problem.law),
-        nouns=MESSAGES,
         senders=problem.senders if problem.repeated else None,
         receivers=(*problem.receivers, *nowhere) if problem.repeated else None,
         truth=problem.truth(),

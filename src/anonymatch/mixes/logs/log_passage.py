@@ -9,12 +9,12 @@ from anonymatch.base.text import Argument, Message, several
 from anonymatch.mixes.laws import FlushLaw
 from anonymatch.mixes.logs.log_observation import lost_note, observation_of, truth_notes
 from anonymatch.mixes.logs.log_problem import LogProblem
-from anonymatch.mixes.logs.observation import Conditions, Observation, Passage
+from anonymatch.mixes.logs.observation import Conditions, MessageObservation, Passage
 
 __all__ = ["observed_passage", "passage_of", "with_loss"]
 
 
-def with_loss(problem: LogProblem, conditions: Conditions, loss: float) -> Observation:
+def with_loss(problem: LogProblem, conditions: Conditions, loss: float) -> MessageObservation:
     """The passage with losses that the numbers ask for."""
     lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
     observation = observed_passage(problem, passage_of(problem, lossy))
@@ -27,7 +27,7 @@ def with_loss(problem: LogProblem, conditions: Conditions, loss: float) -> Obser
     return replace(observation, notes=(*observation.notes, note))
 
 
-def observed_passage(problem: LogProblem, passage: Passage) -> Observation:
+def observed_passage(problem: LogProblem, passage: Passage) -> MessageObservation:
     """The observation of a log that is followed by what is inside."""
     inside = max(problem.n_in - problem.n_out, 0)
     conditioned = passage.conditions is not None  # then its answers tell what became of the others

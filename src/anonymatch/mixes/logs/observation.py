@@ -16,8 +16,6 @@ from anonymatch.graph import Graph, thumbnail
 from anonymatch.mixes.laws import HopLaw, Law
 from anonymatch.mixes.solvers.networks.forwarding import LinkedNetwork
 from anonymatch.mixes.solvers.networks.network_chains import MixRates
-from anonymatch.rings import RingSet
-from anonymatch.tables import Release
 
 __all__ = [
     "FLOWS",
@@ -26,10 +24,14 @@ __all__ = [
     "RINGS",
     "USERS",
     "Conditions",
+    "MessageObservation",
     "Network",
+    "NetworkObservation",
     "Nouns",
     "Observation",
     "Passage",
+    "network_of",
+    "passage_of",
 ]
 
 
@@ -215,87 +217,115 @@ class Network:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Observation(Summarised):
-    """What every source returns, and an audit takes: a graph, or a passage, and its origin.
+    """What every source returns, and an audit takes: a graph and its origin.
+
+    Logs of mixes, networks, released tables and rings have a class of their own.
 
     Attributes
     ----------
     graph : Graph or None
         Who may have done what. The last `lost` behaviours are places for users that never came
-        out; they are alike, so that a count of the graph is ``lost!`` times too large.
-    passage : Passage or None
-        Instead of a graph.
-    network : Network or None
-        What was seen between the ends of the passage.
-    release : Release or None
-        Of a released table: people and rows by classes. A large one has no graph.
+        out; they are alike, so that a count of the graph is ``lost!`` times too large. None where
+        the problem has another form that is not a graph.
     source : str
         Where it comes from, for people: "window law, 1 to 5 s".
     nouns : Nouns, optional
-        What its users and behaviours are; messages in and out in a passage unless told.
+        What its users and behaviours are.
+    truth : array of int, optional
+        The behaviour of each user as it really was, by index; -1 where it is not known.
+    lost : int
+        Users that never came out.
+    notes : tuple of str
+        What a reader of the audit must know about the log; each a sentence.
+    """
+
+    graph: Graph | None = None
+    source: str
+    nouns: Nouns = USERS
+    truth: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+    lost: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rounded(self) -> bool:
+        """Whether times are rounded so that an unknown order changes the figures."""
+        return False
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.graph!r}"
+
+    def _figures(self) -> Figures:
+        yield ("source", self.source, "")
+        if self.lost:
+            yield ("lost", str(self.lost), f"{self.nouns.users} that never came out")
+        yield ("truth", "known" if self.truth is not None else "not known", "who did what")
+        for note in self.notes:
+            yield ("note", "", note)
+
+    def _picture(self) -> str:
+        return "" if self.graph is None else thumbnail(self.graph)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MessageObservation(Observation):
+    """Messages that went through mixes: as a graph, or as a passage.
+
+    Attributes
+    ----------
+    passage : Passage or None
+        Instead of a graph.
     senders, receivers : tuple, optional
         Who sent each message in, who received each message out, if people have several messages.
         Places for lost messages have the receiver None.
-    truth : array of int, optional
-        The behaviour of each user as it really was, by index; -1 where it is not known.
     mean_delay, longest_delay : float, optional
         Seconds that messages are held back: as the truth shows it, else as the law says.
     rate : float, optional
         Messages in a second.
     cover : float, optional
-        Share of the messages out that are nobody's.
-    lost : int
-        Users that never came out.
-    notes : tuple of str
-        What a reader of the audit must know about the log; each a sentence.
+        Share of dummy messages among the messages out.
     edge : array of bool, optional
-        Users near an end of the log, whose figures say little about the system.
+        Messages near an end of the log, whose figures say little about the system.
     gone : array of bool, optional
-        Users known never to come out, where the truth is known.
+        Messages known never to come out, where the truth is known.
     hops : int
         Mixes that a message passes, by its law; several of which only the ends are seen hide more
         than from an attacker on the links.
     ceiling : float, optional
         Most entropy of a message on average, whatever the mix, with as many inside.
-    rings : RingSet, optional
-        Of ring signatures: what is known beside their members.
     timed : bool
         Whether users and behaviours of the graph are in order of time, and its weights of delays.
     arrivals, departures : array of float, optional
-        Of a log: when users came in and behaviours went out, in seconds and in their order, without
-        places for lost users.
+        When messages came in and went out, in seconds and in their order, without places for lost
+        messages. None of flows, which have no such times.
     rounding : float, optional
         Seconds to which the times of a log are rounded, if messages in and out share times often
         enough for their unknown order to change the figures. Infinite if the log has one time.
     """
 
-    graph: Graph | None = None
     passage: Passage | None = None
-    network: Network | None = None
-    release: Release | None = field(default=None, repr=False)
-    source: str
-    nouns: Nouns = USERS
+    nouns: Nouns = MESSAGES
     senders: tuple[Hashable, ...] | None = field(default=None, repr=False)
     receivers: tuple[Hashable | None, ...] | None = field(default=None, repr=False)
-    truth: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     mean_delay: float | None = None
     longest_delay: float | None = None
     rate: float | None = None
     cover: float | None = None
-    lost: int = 0
-    notes: tuple[str, ...] = ()
     edge: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     hops: int = 1
     ceiling: float | None = None
-    rings: RingSet | None = field(default=None, repr=False)
     timed: bool = False
     arrivals: Floats | None = field(default=None, repr=False)
     departures: Floats | None = field(default=None, repr=False)
     rounding: float | None = None
 
     @property
+    def rounded(self) -> bool:
+        return self.rounding is not None
+
+    @property
     def true_delays(self) -> Floats | None:
-        """Seconds from arrival to departure, of users whose truth is known; None of other sources.
+        """Seconds from arrival to departure, of messages whose truth is known; None without times.
 
         Examples
         --------
@@ -315,25 +345,43 @@ class Observation(Summarised):
         return f"{self.source}: {what!r}"
 
     def _figures(self) -> Figures:
-        yield ("source", self.source, "")
+        first, *others = super()._figures()
+        yield first
         if self.mean_delay is not None:
             yield ("mean delay", f"{amount(self.mean_delay)} s", "that messages are held back")
         if self.rate is not None:
             yield ("rate", amount(self.rate), "messages in a second")
         if self.cover is not None:
-            yield ("cover", percent(self.cover), "of what came out is nobody's")
-        if self.lost:
-            yield ("lost", str(self.lost), f"{self.nouns.users} that never came out")
-        yield ("truth", "known" if self.truth is not None else "not known", "who did what")
-        for note in self.notes:
-            yield ("note", "", note)
-
-    def _picture(self) -> str:
-        return "" if self.graph is None else thumbnail(self.graph)
+            yield ("cover", percent(self.cover), "of the messages out are dummies")
+        yield from others
 
     def __post_init__(self) -> None:
-        if self.passage is not None and self.nouns is USERS:
-            object.__setattr__(self, "nouns", MESSAGES)
         if self.passage is not None and self.arrivals is None:
             object.__setattr__(self, "arrivals", self.passage.arrivals)
             object.__setattr__(self, "departures", self.passage.departures)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NetworkObservation(MessageObservation):
+    """Messages through a network of mixes of which every link is seen.
+
+    Attributes
+    ----------
+    passage : Passage
+        From end to end.
+    network : Network
+        What was seen between the ends.
+    """
+
+    passage: Passage
+    network: Network
+
+
+def passage_of(observation: Observation) -> Passage | None:
+    """Messages that have no graph; None of other problems."""
+    return observation.passage if isinstance(observation, MessageObservation) else None
+
+
+def network_of(observation: Observation) -> Network | None:
+    """The links of a network; None of other problems."""
+    return observation.network if isinstance(observation, NetworkObservation) else None

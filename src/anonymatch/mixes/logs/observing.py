@@ -56,7 +56,7 @@ from anonymatch.mixes.logs.log_passage import observed_passage, passage_of, with
 from anonymatch.mixes.logs.log_problem import LogProblem, on_clock_of
 from anonymatch.mixes.logs.messages import Messages, check_messages
 from anonymatch.mixes.logs.missing_messages import check_inside, leaves_some_inside, loss_of_flushes
-from anonymatch.mixes.logs.observation import Conditions, Observation
+from anonymatch.mixes.logs.observation import Conditions, MessageObservation
 from anonymatch.mixes.solvers.flushes.flush_rule import rounding
 from anonymatch.running import Budget
 
@@ -79,7 +79,7 @@ def observe(
     cover_visible: bool = False,
     whole_log: bool = False,
     budget: Budget | float | None = None,
-) -> Observation:
+) -> MessageObservation:
     """What the times of a log tell about who received whose message.
 
     Parameters
@@ -117,7 +117,7 @@ def observe(
 
     Returns
     -------
-    Observation
+    MessageObservation
         A Passage for laws that are followed by what is inside; it needs no graph. Else a graph,
         weighted where the law prefers some delays.
 
@@ -189,7 +189,7 @@ def _observed_log(
     cover_visible: bool,
     whole_log: bool,
     budget: Budget | float | None,
-) -> Observation:
+) -> MessageObservation:
     """Observe a log of one mix; errors show the times of the log as it was ``recorded``."""
     problem = LogProblem.of(messages, rule, visible=cover_visible, recorded=recorded)
     conditions, notes = conditions_of(
@@ -225,12 +225,12 @@ def _off_links(
     linked: Linked,
     since: float | None,
     until: float | None,
-    observed: Callable[..., Observation],
+    observed: Callable[..., MessageObservation],
     *,
     drained: bool,
     loss: float | None,
     lost: int | None,
-) -> Observation:
+) -> MessageObservation:
     """Observe the log as the mix sees it: messages out by the time at which they left the mix.
 
     A message in that came too late to come out gets the moment just after the end as its arrival.
@@ -335,7 +335,7 @@ def _phase(law: Law, departures: Floats) -> str | None:
     )
 
 
-def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
+def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> MessageObservation:
     law = problem.law
     flushes = isinstance(law, FlushLaw) and not (
         isinstance(law, GraphFlushLaw) and conditions.silent
@@ -370,7 +370,7 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
 
 
 def _check_zeros(
-    observation: Observation, problem: LogProblem, conditions: Conditions, *, empty: bool
+    observation: MessageObservation, problem: LogProblem, conditions: Conditions, *, empty: bool
 ) -> None:
     """Refuse a graph with lost messages or cover if the caller says that there are none.
 
@@ -401,8 +401,8 @@ def _check_zeros(
 
 
 def _with_ends(
-    observation: Observation, problem: LogProblem, conditions: Conditions
-) -> Observation:
+    observation: MessageObservation, problem: LogProblem, conditions: Conditions
+) -> MessageObservation:
     """The observation with messages near an end of the log marked."""
     reach = problem.law.end_delay(observation.rate)
     arrivals = problem.log.arrivals[problem.ins]

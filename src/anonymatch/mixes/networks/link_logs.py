@@ -24,7 +24,7 @@ from anonymatch.mixes.laws.law import LATE
 from anonymatch.mixes.logs.ends import with_ends
 from anonymatch.mixes.logs.labels import labels
 from anonymatch.mixes.logs.log_conditions import moment_of
-from anonymatch.mixes.logs.observation import Network, Observation, Passage
+from anonymatch.mixes.logs.observation import Network, NetworkObservation, Passage
 from anonymatch.mixes.networks.link_rows import (
     Chains,
     LinkRows,
@@ -51,7 +51,7 @@ def observe_links(
     cover_visible: bool = False,
     whole_log: bool = False,
     notes: Sequence[str] = (),
-) -> Observation:
+) -> NetworkObservation:
     """What an attacker knows who sees every link, and what corrupt mixes do.
 
     The law is that of all mixes; None if they choose uniformly among those inside. ``corrupt``
@@ -382,7 +382,7 @@ def _observation(
     source: str,
     whole_log: bool,
     notes: Sequence[str],
-) -> Observation:
+) -> NetworkObservation:
     kernel = events.kernel
     enters = ~mixes.is_mix[rows.from_[events.row]] & (kernel.from_ == _native.OUTSIDE)
     everybody = np.flatnonzero(enters)
@@ -411,7 +411,7 @@ def _observation(
     mean, longest, reach = _delays(network, arrivals, departures, truth, len(everybody))
     lasted = float(arrivals[-1] - arrivals[0])
     several_messages = users is not senders or behaviours is not receivers
-    observation = Observation(
+    observation = NetworkObservation(
         passage=Passage(
             users=users, behaviours=behaviours, arrivals=arrivals, departures=departures
         ),

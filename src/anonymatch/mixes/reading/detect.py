@@ -121,7 +121,7 @@ def open_observation(
     if source.messages is not None:
         return _log(source.messages, file, options, law, budget)
     if kind == "released":
-        observation = open_released(file, options, law, budget, early)
+        observation: Observation = open_released(file, options, law, budget, early)
     else:
         assert source.open is not None
         observation = source.open(file, options, law, budget)
@@ -357,7 +357,7 @@ def read(
     file = as_path(path)
     kind = _graph_kind(file)
     if kind == "rings":
-        observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
+        observation: Observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
     else:
         for name, value in (("decoys", decoys), ("spends", spends), ("merging", merging)):
             if value is not None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits import Audit, audit_report
+from anonymatch.audits import Audit, ExposedAudit, audit_report
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS
@@ -35,6 +35,7 @@ from anonymatch.studio.request import LABELS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
 from anonymatch.studio.tuning import TUNING
 from anonymatch.studio.uploads import Upload, columns_of, sort_out
+from anonymatch.tables import TableAudit
 
 _PATIENCE = 2.0  # seconds that a page waits for its audit before it is sent without it
 
@@ -382,7 +383,7 @@ class _AuditPage(FilePage):
     def _find(self, inquiry: AuditRequest, progress: Progress) -> _Result:
         """The audit with its designs, which are searched for when they are first looked at."""
         audit = self.studio.audits.once(inquiry, lambda: inquiry.audit(progress))
-        if audit.table is None:
+        if isinstance(audit, ExposedAudit):
             _ = audit.designs
         return _Result(
             audit=audit, sections=report_sections(audit_report(audit).run_by(inquiry.command()))
@@ -412,11 +413,12 @@ class _AuditPage(FilePage):
                 f"Save all {words.users} as CSV",
                 partial(save_users, audit, f"users-{Path(audit.name).stem}"),
             )
-            if attackable(audit) and audit.table is None:
+            of_table = isinstance(audit, TableAudit)
+            if attackable(audit) and not of_table:
                 w.link("Attack it step by step", self.options.route("/attack"), "button")
-            if audit.table is None:
+            if not of_table:
                 w.link("Compare it with others", self._compare(), "button")
-        first = _before_people(sections) if audit.table is not None else _until_spread(sections)
+        first = _before_people(sections) if of_table else _until_spread(sections)
         with w.box("div", "sections"):
             _put(sections[1:first])
         marking = self._marking(audit)
@@ -439,7 +441,7 @@ class _AuditPage(FilePage):
 
     def _marking(self, audit: Audit) -> Marking | None:
         """Who is marked on the chart of entropies, where the report has one."""
-        if not audit.n_counted or audit.table is not None:
+        if not audit.n_counted or isinstance(audit, TableAudit):
             return None
         return Marking(audit, self.options.marked, changed=self._marked, attack=self._attack_marked)
 

@@ -16,9 +16,10 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
 from anonymatch.studio import widgets as w
 from anonymatch.studio.tuning import TUNING
+from anonymatch.tables import TableAudit
 from anonymatch.tabular import plain_table
 
-_FIRST = ("entropy", "entropy_1%", "identified", "surest", "worst", "bits")
+_FIRST = ("entropy", "entropy_1%", "identified", "surest", "smallest_set", "bits")
 """Those that are there at once; the others unfold."""
 
 _OF_TABLES = (
@@ -36,7 +37,7 @@ class Thresholds:
         self._numbers = {key: on.get(key, FIGURES[key].gate or 0.0) for key in GATES}
         self._places: dict[str, tuple[ui.element, ui.element, ui.html]] = {}
         known = [key for key in GATES if self._known(key)]
-        first = _FIRST if audit.table is None else _OF_TABLES
+        first = _OF_TABLES if isinstance(audit, TableAudit) else _FIRST
         order = [*(key for key in first if key in known), *(key for key in known if key in on)]
         self._first = list(dict.fromkeys(order))
         self._rest = [key for key in known if key not in self._first]
@@ -123,7 +124,7 @@ class Thresholds:
     def _total(self) -> None:
         gates = [self._gate(key) for key in self._on if key in self._places]
         self._sum.clear()
-        what = "system" if self._audit.table is None else "release"
+        what = "release" if isinstance(self._audit, TableAudit) else "system"
         look, words = "off", f"Switch on what this {what} must reach; the address keeps it."
         if gates:
             reached = sum(gate.reached is True for gate in gates)
@@ -242,7 +243,7 @@ class Marking:
 
 def save_users(audit: Audit, name: str, chosen: Sequence[Hashable] | None = None) -> None:
     """Save the table of users, or the rows of some of them, as CSV."""
-    rows = audit.users
+    rows = audit.frame
     if chosen is not None:
         index = {user: row for row, user in enumerate(audit.answers.users.users)}
         rows = rows[[index[user] for user in chosen]]

@@ -13,9 +13,11 @@ from anonymatch.base.numbers import percent, shown
 from anonymatch.base.text import label
 from anonymatch.graph import Graph
 from anonymatch.reporting import LARGEST, bipartite
+from anonymatch.rings import RingAudit
 from anonymatch.studio import widgets as w
 from anonymatch.studio.panel import bits_text
 from anonymatch.studio.tuning import TUNING
+from anonymatch.tables import TableAudit
 from anonymatch.theory.attacks import Exposure, exposure
 
 _LN2 = math.log(2.0)
@@ -93,7 +95,7 @@ def _reason(audit: Audit, row: int) -> str:
     graph = audit.observation.graph
     if graph is None:
         fits_more = int(audit.answers.users.degree[row]) > 1
-        if audit.table is not None:
+        if isinstance(audit, TableAudit):
             return "other rows are needed by others" if fits_more else "no other row fits"
         return "nobody else was inside"
     return next((one.reason for one in identified(graph) if one.user == user), "")
@@ -222,9 +224,9 @@ def _scores(audit: Audit, answer: Why) -> list[tuple[str, str, str]]:
 def _asked(audit: Audit, answer: Why) -> str:
     """What probabilities of one user are about."""
     who = label(answer.user)
-    if audit.table is not None:
+    if isinstance(audit, TableAudit):
         return f"Which row is that of {who}"
-    if audit.rings is not None:
+    if isinstance(audit, RingAudit):
         return f"Which output {who} spends"
     return f"What {who} may have done"
 

@@ -27,8 +27,9 @@ from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names
-from anonymatch.mixes import PEOPLE, Observation, SourceFormat, lost_slot_names
+from anonymatch.mixes import SourceFormat, lost_slot_names
 from anonymatch.running import Budget
+from anonymatch.tables.observation import TableObservation
 from anonymatch.tables.reading.release import ColumnCells, Release, classes_of_rows, kinds_of_people
 from anonymatch.tables.reading.released_cells import (
     ANY,
@@ -73,7 +74,7 @@ def read_released(
     missing: Sequence[str] | str | None = None,
     budget: Budget | float | None = None,
     early: Callable[[Release], None] | None = None,
-) -> Observation:
+) -> TableObservation:
     r"""People of one table and rows of another.
 
     Every person is behind one row; where there are more people than rows, those left out of the
@@ -176,12 +177,11 @@ def read_released(
         work.expect(seconds, memory)
 
     release = of_classes(compared, *kinds_of_people(compared, check))
-    return Observation(
+    return TableObservation(
         graph=_graph(release) if release.n_edges + release.lost * release.n_people <= MOST_EDGES
         else None,
         release=release,
         source=f"released table of {several(rows.height, 'row')}",
-        nouns=PEOPLE,
         lost=release.lost,
         notes=(
             columns.in_words(),
@@ -462,7 +462,7 @@ def open_released(
     law: Law | None,
     budget: Budget | float | None,
     early: Callable[[Release], None] | None = None,
-) -> Observation:
+) -> TableObservation:
     """Read a released table as options say."""
     given: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
     return read_released(
