@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymatch.running import Budget
 from anonymatch.tables import ColumnCells, Links, Release, generalise, kinds_of_people, link
-from anonymatch.tables.chain import chain_shares
+from anonymatch.tables.solving.chain import chain_shares
 from benchmarks.report import Line, Size, faster, plain, under
 
 __all__ = ["lines"]

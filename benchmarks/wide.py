@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 import anonymatch as am
-from anonymatch.audits.passages import bare_channel
 from anonymatch.base.interval import Interval
 from anonymatch.counting import count, known_posterior
 from anonymatch.mixes import (
@@ -23,6 +22,7 @@ from anonymatch.mixes import (
     solve,
     synthesize,
 )
+from anonymatch.mixes.audits.passages import bare_channel
 from anonymatch.running import Budget, Execution
 from benchmarks.report import Line, Size, plain
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anonymatch.counting.measures.averages import SAMPLED, drawn_quantile
-from anonymatch.disclosure.posterior import share_of
+from anonymatch.disclosure.methods.posterior import share_of
 from anonymatch.planning.simulation import CONFIDENCE, _quantile_ends, _share_ends
 from anonymatch.running import mean_interval, student
 

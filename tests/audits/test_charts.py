@@ -15,7 +15,7 @@ from tests.audits.network_logs import written
 from tests.charts.chart_rows import rows
 
 import anonymatch as am
-from anonymatch.audits.charts import CHARTS, load_of
+from anonymatch.audits.reports.charts import CHARTS, load_of
 from anonymatch.reporting.charts import chart_svg
 
 EVERY = {

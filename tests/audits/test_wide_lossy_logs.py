@@ -10,7 +10,6 @@ import pytest
 from tests.measures.passages.explanations import explained
 
 import anonymatch as am
-from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.mixes import (
     DensityLaw,
     LinkFigures,
@@ -21,6 +20,7 @@ from anonymatch.mixes import (
     observe,
     synthesize,
 )
+from anonymatch.mixes.audits.passages import bare_channel, passed
 from anonymatch.mixes.laws import check_law
 from anonymatch.mixes.solvers.wide import wide_links as wide_links_module
 from anonymatch.running import Budget, Execution

@@ -22,7 +22,7 @@ from anonymatch.disclosure import (
     synthesize_rounds,
 )
 from anonymatch.disclosure.lasting import link_shares
-from anonymatch.disclosure.presence import owner_probabilities
+from anonymatch.disclosure.methods.presence import owner_probabilities
 from anonymatch.mixes import Messages
 from anonymatch.reporting import judge
 
@@ -352,8 +352,8 @@ def test_errors_of_attacks_are_those_of_the_table() -> None:
 
 @pytest.mark.slow
 def test_least_squares_err_as_their_formula_says() -> None:
-    from anonymatch.disclosure.incidence import incidence
-    from anonymatch.disclosure.least_squares import fitted
+    from anonymatch.disclosure.methods.incidence import incidence
+    from anonymatch.disclosure.methods.least_squares import fitted
 
     for users, batch, rounds in ((30, 5, 400), (30, 10, 400)):
         errors, formula = [], 0.0

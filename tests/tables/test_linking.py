@@ -12,9 +12,10 @@ from scipy.special import gammaln
 
 import anonymatch as am
 from anonymatch.running import Budget
-from anonymatch.tables import Links, Release, block_solutions, chain, link
-from anonymatch.tables.chain import chain_shares
-from anonymatch.tables.flows import largest_flow
+from anonymatch.tables import Links, Release, link
+from anonymatch.tables.solving import block_solutions, chain
+from anonymatch.tables.solving.chain import chain_shares
+from anonymatch.tables.solving.flows import largest_flow
 
 
 def release(fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]) -> Release:
@@ -194,7 +195,7 @@ def test_every_block_has_its_share_of_the_time() -> None:
 
 
 def test_a_count_is_bounded_by_one_table_when_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    from anonymatch.tables import enclosure
+    from anonymatch.tables.solving import enclosure
 
     monkeypatch.setattr(enclosure, "_LEAST_ROUNDS", 0)
     kinds, classes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2])

@@ -16,12 +16,12 @@ from anonymatch.audits.auditing import (
 from anonymatch.audits.campaign import (
     campaign_on as campaign_on,
 )
-from anonymatch.audits.charts import (
+from anonymatch.audits.reports.charts import (
     AuditChart as AuditChart,
     CHARTS as CHARTS,
     audit_charts as audit_charts,
 )
-from anonymatch.audits.compared_charts import (
+from anonymatch.audits.reports.compared_charts import (
     comparison_charts as comparison_charts,
 )
 from anonymatch.audits.comparing import (
@@ -48,7 +48,7 @@ from anonymatch.audits.gates import (
     gates_in_words as gates_in_words,
     parse_gates as parse_gates,
 )
-from anonymatch.audits.grouping import (
+from anonymatch.tables.grouping import (
     Grouping as Grouping,
     best_grouping as best_grouping,
 )
@@ -56,29 +56,29 @@ from anonymatch.audits.identification import (
     Identified as Identified,
     identified as identified,
 )
-from anonymatch.audits.log_pairs import (
+from anonymatch.mixes.audits.log_pairs import (
     LogPosterior as LogPosterior,
     log_posterior as log_posterior,
 )
-from anonymatch.audits.log_totals import (
+from anonymatch.mixes.audits.log_totals import (
     LogTotals as LogTotals,
     totals as totals,
 )
-from anonymatch.audits.report import (
+from anonymatch.audits.reports.report import (
     audit_report as audit_report,
 )
-from anonymatch.audits.report_comparison import (
+from anonymatch.audits.reports.report_comparison import (
     comparison_report as comparison_report,
 )
-from anonymatch.audits.report_tables import (
+from anonymatch.tables.report import (
     first_report as first_report,
     improved_report as improved_report,
     table_report as table_report,
 )
-from anonymatch.audits.report_users import (
+from anonymatch.audits.reports.report_users import (
     user_rows as user_rows,
 )
-from anonymatch.audits.passages import (
+from anonymatch.mixes.audits.passages import (
     explained as explained,
 )
 from anonymatch.audits.parts import (
@@ -89,7 +89,7 @@ from anonymatch.audits.parts import (
     SystemCost as SystemCost,
     Worst as Worst,
 )
-from anonymatch.audits.rates import (
+from anonymatch.mixes.audits.rates import (
     UsedRates as UsedRates,
 )
 from anonymatch.audits.result import (
@@ -98,7 +98,7 @@ from anonymatch.audits.result import (
     GraphAudit as GraphAudit,
     ScoredAudit as ScoredAudit,
 )
-from anonymatch.audits.rings import (
+from anonymatch.rings.figures import (
     CertainSpend as CertainSpend,
     RingFigures as RingFigures,
     RingPeriod as RingPeriod,
@@ -109,4 +109,10 @@ from anonymatch.audits.wording import (
     attacker_sentence as attacker_sentence,
     figure_text as figure_text,
     sureness as sureness,
+)
+from anonymatch.audits.answers import (
+    Resources as Resources,
+    TableAnswers as TableAnswers,
+    closes as closes,
+    entropy_of as entropy_of,
 )

@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch import counting, mixes
-from anonymatch.audits.passages import bare_channel, passed
-from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import several
@@ -37,10 +35,14 @@ from anonymatch.mixes import (
     NetworkObservation,
     Observation,
     Passage,
+    UsedRates,
+    bare_channel,
     passage_asked,
     passage_count,
     passage_figures,
     passage_graph,
+    passed,
+    used_rates,
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
 from anonymatch.tables import TableObservation
@@ -368,13 +370,13 @@ def _hull(own: Interval, drawn: list[Interval]) -> Interval:
 def _answer(observation: Observation, resources: Resources) -> Answers:
     """The same for the order of messages in and out as it is."""
     if isinstance(observation, NetworkObservation):
-        from anonymatch.audits.networks import network_answers
+        from anonymatch.mixes import network_answers
 
         return network_answers(observation, resources)
     if isinstance(observation, MessageObservation) and observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
     if isinstance(observation, TableObservation):
-        from anonymatch.audits.released import release_answers
+        from anonymatch.tables import release_answers
 
         return release_answers(observation, resources)
     assert observation.graph is not None

@@ -18,9 +18,7 @@ from anonymatch.audits.answers import (
 )
 from anonymatch.audits.campaign import campaign
 from anonymatch.audits.parts import Score, Worst
-from anonymatch.audits.people import people, people_bits, people_notes
 from anonymatch.audits.result import Audit, GraphAudit, joint_bits
-from anonymatch.audits.rings import ring_figures, ring_notes
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, left_out, verdict, warned
 from anonymatch.audits.worst import worst
@@ -33,8 +31,11 @@ from anonymatch.mixes import (
     NetworkAudit,
     NetworkObservation,
     Observation,
+    people,
+    people_bits,
+    people_notes,
 )
-from anonymatch.rings import RingObservation
+from anonymatch.rings import RingObservation, ring_figures, ring_notes
 from anonymatch.running import (
     Budget,
     Progress,

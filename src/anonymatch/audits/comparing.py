@@ -131,7 +131,7 @@ class Comparison(Summarised):
             "cost" (entropy against delay and packets, or against candidates), "difference" (bits
             more or less than the first), "spread" (of entropy over users), or the key of a figure.
         """
-        from anonymatch.audits.compared_charts import comparison_charts
+        from anonymatch.audits.reports.compared_charts import comparison_charts
         from anonymatch.reporting.charts import named_chart
 
         return named_chart(comparison_charts(self), name, "this comparison")

@@ -19,9 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.answers import chosen_of
-from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit, ScoredAudit
-from anonymatch.audits.rings import RingFigures
 from anonymatch.audits.wording import FigureText, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
@@ -33,10 +31,11 @@ from anonymatch.mixes import (
     MixAudit,
     Nouns,
     Observation,
+    fewest_receivers,
     network_of,
     passage_of,
 )
-from anonymatch.rings import RingAudit
+from anonymatch.rings import RingAudit, RingFigures
 from anonymatch.tables import NOTION_KINDS, NotionKind, TableAudit, TableObservation
 
 __all__ = [

@@ -305,7 +305,7 @@ class Audit(Summarised):
         >>> am.audit(am.complete(4)).charts
         ('entropy', 'set_size', 'probability', 'exposures', 'cost')
         """
-        from anonymatch.audits.charts import audit_charts
+        from anonymatch.audits.reports.charts import audit_charts
 
         return tuple(audit_charts(self))
 
@@ -333,14 +333,14 @@ class Audit(Summarised):
         >>> chart.to_dict()["description"].partition(";")[0]
         'Entropy of users. 10 users from 1 to 3'
         """
-        from anonymatch.audits.charts import chart_of
+        from anonymatch.audits.reports.charts import chart_of
 
         return chart_of(self, name)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
-        from anonymatch.audits.report import audit_report
+        from anonymatch.audits.reports.report import audit_report
         from anonymatch.reporting import write_report_html
 
         write_report_html(audit_report(self), path)

@@ -43,7 +43,7 @@ from anonymatch.disclosure.logs.timed_rounds import (
 from anonymatch.disclosure.options import (
     RoundsOptions as RoundsOptions,
 )
-from anonymatch.disclosure.posterior import (
+from anonymatch.disclosure.methods.posterior import (
     Profiles as Profiles,
 )
 from anonymatch.disclosure.report import (

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.numbers import plural
-from anonymatch.disclosure.posterior import Profiles
+from anonymatch.disclosure.methods.posterior import Profiles
 from anonymatch.disclosure.result import Disclosure
 from anonymatch.disclosure.wording import bits_about, method_words, rounds_text
 from anonymatch.reporting.charts import AnyChart, Line, Rule, line_chart

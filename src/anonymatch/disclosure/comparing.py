@@ -146,7 +146,7 @@ def compare_methods(
 
     Examples
     --------
-    >>> from anonymatch.sources import synthesize_rounds
+    >>> from anonymatch.disclosure import synthesize_rounds
     >>> log = synthesize_rounds(20, friends=1, users=8, batch=3, seed=1)
     >>> gibbs = compare_methods(log, budget=2.0).methods[0]
     >>> gibbs.method, gibbs.right.value > 0.9, gibbs.squared_distance < 0.2

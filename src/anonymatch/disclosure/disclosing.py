@@ -16,7 +16,6 @@ from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
-from anonymatch.disclosure import one_target
 from anonymatch.disclosure.decay import (
     OPEN_GAP,
     CurvePoint,
@@ -27,13 +26,14 @@ from anonymatch.disclosure.decay import (
     points_around,
 )
 from anonymatch.disclosure.drift import drift_note, drift_of
-from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
-from anonymatch.disclosure.gibbs import CHAINS, PIECES, Prior, costs_of
 from anonymatch.disclosure.logs.round_files import read_rounds
 from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.disclosure.logs.timed_rounds import rounds_of_messages
-from anonymatch.disclosure.posterior import (
+from anonymatch.disclosure.methods import one_target
+from anonymatch.disclosure.methods.estimates import estimate
+from anonymatch.disclosure.methods.gibbs import CHAINS, PIECES, Prior, costs_of
+from anonymatch.disclosure.methods.posterior import (
     Believed,
     Look,
     Profiles,
@@ -41,7 +41,7 @@ from anonymatch.disclosure.posterior import (
     first_round,
     share_of,
 )
-from anonymatch.disclosure.presence import owners
+from anonymatch.disclosure.methods.presence import owners
 from anonymatch.disclosure.result import DISAGREE, Disclosure
 from anonymatch.mixes import Law, Messages, read_messages
 from anonymatch.running import Budget, Execution, Progress

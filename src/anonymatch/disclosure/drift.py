@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymatch.base.arrays import Floats
-from anonymatch.disclosure.posterior import Believed
+from anonymatch.disclosure.methods.posterior import Believed
 
 __all__ = ["drift_note", "drift_of"]
 

@@ -11,7 +11,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.counting.measures import entropy_terms
 from anonymatch.disclosure.decay import rounds_until
 from anonymatch.disclosure.logs.round_log import RoundLog
-from anonymatch.disclosure.posterior import Believed, Profiles
+from anonymatch.disclosure.methods.posterior import Believed, Profiles
 from anonymatch.disclosure.result import UserFall
 
 __all__ = ["falls_of"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.disclosure.logs.round_log import RoundLog
-    from anonymatch.disclosure.posterior import Profiles
+    from anonymatch.disclosure.methods.posterior import Profiles
     from anonymatch.reporting.charts import AnyChart
 
 __all__ = ["DISAGREE", "Disclosure", "UserFall"]

@@ -258,3 +258,28 @@ from anonymatch.mixes.synthetic import (
     synthesize_network as synthesize_network,
     write_network as write_network,
 )
+from anonymatch.mixes.audits.networks import (
+    network_answers as network_answers,
+)
+from anonymatch.mixes.audits.passages import (
+    bare_channel as bare_channel,
+    passed as passed,
+)
+from anonymatch.mixes.audits.people import (
+    people as people,
+    people_bits as people_bits,
+    people_notes as people_notes,
+)
+from anonymatch.mixes.audits.rates import (
+    UsedRates as UsedRates,
+    used_rates as used_rates,
+)
+from anonymatch.mixes.audits.receivers import (
+    fewest_receivers as fewest_receivers,
+)
+from anonymatch.mixes.formats import (
+    message_columns as message_columns,
+)
+from anonymatch.mixes.formats.message_columns import (
+    matched as matched,
+)

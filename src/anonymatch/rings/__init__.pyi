@@ -21,3 +21,8 @@ from anonymatch.rings.ring_files import (
 from anonymatch.rings.ring_set import (
     RingSet as RingSet,
 )
+from anonymatch.rings.figures import (
+    RingFigures as RingFigures,
+    ring_figures as ring_figures,
+    ring_notes as ring_notes,
+)

@@ -21,7 +21,7 @@ from anonymatch.tables.improving import (
     parse_targets as parse_targets,
     write_generalised as write_generalised,
 )
-from anonymatch.tables.linking import (
+from anonymatch.tables.solving.linking import (
     Links as Links,
     link as link,
 )
@@ -68,4 +68,13 @@ from anonymatch.tables.table_findings import (
 )
 from anonymatch.tables.utility import (
     Utility as Utility,
+)
+from anonymatch.tables.answers import (
+    release_answers as release_answers,
+)
+from anonymatch.tables.reading import (
+    released as released,
+)
+from anonymatch.tables.report import (
+    table_report as table_report,
 )

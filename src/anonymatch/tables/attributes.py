@@ -8,8 +8,8 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.tables.diversity import Diversity
-from anonymatch.tables.linking import Links, PossibleLinks
 from anonymatch.tables.reading.release import Release
+from anonymatch.tables.solving.linking import Links, PossibleLinks
 
 __all__ = ["AttributeDisclosure", "attribute_disclosure", "may_be_absent", "presence"]
 

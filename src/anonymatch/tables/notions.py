@@ -14,9 +14,9 @@ from anonymatch.base.text import names as several_names
 from anonymatch.running import Budget
 from anonymatch.tables.attributes import presence
 from anonymatch.tables.diversity import Diversity, diversity
-from anonymatch.tables.linking import Links, PossibleLinks, link, possible_links
 from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.reading.release import Release
+from anonymatch.tables.solving.linking import Links, PossibleLinks, link, possible_links
 
 __all__ = ["Notion", "ReleaseFacts", "class_notions", "notions"]
 

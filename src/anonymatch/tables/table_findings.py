@@ -12,9 +12,9 @@ from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import names as several_names
 from anonymatch.tables.attributes import AttributeDisclosure, attribute_disclosure, presence
 from anonymatch.tables.diversity import diversity
-from anonymatch.tables.linking import Links
 from anonymatch.tables.notions import Notion, notions
 from anonymatch.tables.reading.release import Release
+from anonymatch.tables.solving.linking import Links
 from anonymatch.tables.utility import Utility, utility
 
 __all__ = ["CertainValue", "TableFindings", "findings"]

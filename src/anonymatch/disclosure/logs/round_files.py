@@ -78,7 +78,7 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
     ...     read_rounds(path)
     RoundLog(2 rounds, 2 users, 2 behaviours, 3 messages)
     """
-    from anonymatch.mixes.formats import message_columns
+    from anonymatch.mixes import message_columns
     from anonymatch.tabular import name_codes, read_table
 
     file = as_path(path)
@@ -197,7 +197,7 @@ def _rounds(table: Table) -> tuple[tuple[int | str, ...], Ints, list[str]]:
 
 def _truth(table: Table, came: Ints, left: Ints, number: Ints) -> Ints | None:
     """The message out of each message in, by the column ``message``; -1 lost, -2 unknown."""
-    from anonymatch.mixes.formats.message_columns import matched
+    from anonymatch.mixes import matched
 
     ids = table.text("message")
     truth = None if ids.null_count() == len(ids) else matched((table, came), (table, left))

@@ -160,7 +160,7 @@ def rounds_of_messages(
 
     Examples
     --------
-    >>> from anonymatch.sources import synthesize
+    >>> from anonymatch.mixes import synthesize
     >>> log = synthesize("threshold:5", messages=50, users=8, receivers=9)
     >>> rounds_of_messages(log, "threshold:5")
     RoundLog(10 rounds, 8 users, 9 behaviours, 50 messages)

@@ -19,7 +19,7 @@ from anonymatch.mixes.formats import (
 from anonymatch.mixes.formats.source_format import SourceFormat
 from anonymatch.mixes.logs.observation import Observation
 from anonymatch.rings import ring_files as rings
-from anonymatch.tables.reading import released
+from anonymatch.tables import released
 
 if TYPE_CHECKING:
     from anonymatch.mixes.laws import Law

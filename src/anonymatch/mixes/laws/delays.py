@@ -499,7 +499,7 @@ class Linked(Law):
 
     Examples
     --------
-    >>> from anonymatch.sources import Erlang
+    >>> from anonymatch.mixes import Erlang
     >>> law = Linked(Erlang(3, 0.5), 0.1)
     >>> print(law, law.mean_delay)
     Erlang law, 3 hops of 0.5 s on average, and 0.1 s on links 1.6

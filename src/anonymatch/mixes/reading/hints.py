@@ -80,7 +80,7 @@ def law_notes(messages: Messages, law: Law, *, complete: bool = True) -> tuple[s
 
     Examples
     --------
-    >>> from anonymatch.sources import synthesize
+    >>> from anonymatch.mixes import synthesize
     >>> from anonymatch.mixes.laws import Exponential
     >>> log = synthesize("exponential:4", messages=200, seed=1)
     >>> law_notes(log, Exponential(4)), law_notes(log, Exponential(40))
@@ -213,7 +213,7 @@ def guess_log_law(messages: Messages) -> LawGuess | None:
 
     Examples
     --------
-    >>> from anonymatch.sources import synthesize
+    >>> from anonymatch.mixes import synthesize
     >>> guess_log_law(synthesize("window:1,5", messages=500, seed=1)).text
     'window:1,5.01'
     >>> guess_log_law(synthesize("timed:10", messages=500, seed=1)).text

@@ -260,7 +260,7 @@ def try_law(messages: Messages, law: Law) -> LawTrial:
 
     Examples
     --------
-    >>> from anonymatch.sources import parse_law, synthesize
+    >>> from anonymatch.mixes import parse_law, synthesize
     >>> trial = try_law(synthesize("window:1,5", messages=200, seed=1), parse_law("window:1,5"))
     >>> trial.fits, round(float(trial.candidates.mean()), 1)
     (True, 4.6)

@@ -108,7 +108,7 @@ def flush_figures(
 
     Examples
     --------
-    >>> from anonymatch.sources import Timed
+    >>> from anonymatch.mixes import Timed
     >>> channel = Channel(loss=0.1, cover_rate=0.04, begin=0, end=10)
     >>> figures = flush_figures(Timed(10), [1, 2, 3], [10, 10], channel=channel)
     >>> figures.lost.round(3).tolist(), figures.shannon.value.tolist()
@@ -138,7 +138,7 @@ def flush_pairs(
 
     Examples
     --------
-    >>> from anonymatch.sources import Pool
+    >>> from anonymatch.mixes import Pool
     >>> pairs = flush_pairs(Pool(1, 1), [0, 1, 2], [1, 2], channel=Channel(begin=0, end=2))
     >>> pairs.pairs.tolist(), pairs.inside.tolist()
     ([[0.5, 0.25], [0.5, 0.25], [0.0, 0.5]], [0.25, 0.25, 0.5])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import NetworkAnswers, Resources
+from anonymatch.audits import NetworkAnswers, Resources
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import several
 from anonymatch.counting import Count
@@ -49,7 +49,7 @@ def network_answers(observation: NetworkObservation, resources: Resources) -> Ne
     network, passage = observation.network, observation.passage
     notes: tuple[str, ...] = ()
     if network.rates is not None:
-        from anonymatch.audits.network_products import hidden_marginals
+        from anonymatch.mixes.audits.network_products import hidden_marginals
 
         sizes = (_SAMPLE, _WORST)
         chosen, weights, marginals, joint = hidden_marginals(observation, network, resources, sizes)
@@ -60,7 +60,7 @@ def network_answers(observation: NetworkObservation, resources: Resources) -> Ne
         if weights is not None:
             notes = (_sampled(len(passage.users), resources.seed), *notes)
     elif network.law is not None:
-        from anonymatch.audits.network_products import product_marginals
+        from anonymatch.mixes.audits.network_products import product_marginals
 
         marginals, joint, confidence = product_marginals(observation, network, resources)
         chosen, weights = np.arange(len(passage.users)), None

@@ -16,14 +16,14 @@ from anonymatch.audits.figures import (
     AuditFigure,
     Show,
 )
-from anonymatch.audits.report_parts import (
+from anonymatch.audits.reports.report_parts import (
     attack_part,
     cost_part,
     people_part,
     rings_part,
     truth_part,
 )
-from anonymatch.audits.report_users import unless_exact, user_tables, users_sure
+from anonymatch.audits.reports.report_users import unless_exact, user_tables, users_sure
 from anonymatch.audits.result import Audit, ExposedAudit
 from anonymatch.audits.wording import FigureText, attacker_sentence, figure_text
 from anonymatch.base.interval import Interval
@@ -83,7 +83,7 @@ def audit_report(
     ('Audit of graph', '2 bits')
     """
     if isinstance(audit, TableAudit):
-        from anonymatch.audits.report_tables import table_report
+        from anonymatch.tables import table_report
 
         return table_report(audit, missed=missed, whole=whole)
     words = audit.observation.nouns
@@ -338,7 +338,7 @@ def _spread_notes(audit: Audit) -> list[Note]:
 
 def _charts(audit: Audit) -> Iterator[Chart]:
     """Yield the charts of the sections that every audit has; other parts have their own."""
-    from anonymatch.audits.charts import audit_charts
+    from anonymatch.audits.reports.charts import audit_charts
 
     words, users = audit.observation.nouns, audit.answers.users
     drawings = audit_charts(audit)

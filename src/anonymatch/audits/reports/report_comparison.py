@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anonymatch.audits.compared_charts import comparison_charts
 from anonymatch.audits.comparing import ComparedFigure, Comparison
 from anonymatch.audits.figures import FIGURES, confidence_of
+from anonymatch.audits.reports.compared_charts import comparison_charts
 from anonymatch.audits.result import Audit
 from anonymatch.audits.wording import FigureText, figure_text, sureness
 from anonymatch.base.errors import InputError

@@ -16,7 +16,7 @@ import numpy as np
 
 from anonymatch import counting
 from anonymatch._native import CARRIED
-from anonymatch.audits.answers import Resources
+from anonymatch.audits import Resources
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, quoted, several

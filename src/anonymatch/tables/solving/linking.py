@@ -24,9 +24,9 @@ from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.numbers import plural
 from anonymatch.base.text import names
 from anonymatch.running import Budget
-from anonymatch.tables.block_solutions import LinkBlock, solve_blocks
-from anonymatch.tables.flows import flow_entries, largest_flow
 from anonymatch.tables.reading.release import Release, link_bytes, link_seconds
+from anonymatch.tables.solving.block_solutions import LinkBlock, solve_blocks
+from anonymatch.tables.solving.flows import flow_entries, largest_flow
 
 __all__ = ["Links", "PossibleLinks", "link", "possible_links"]
 

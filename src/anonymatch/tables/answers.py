@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Resources, TableAnswers
+from anonymatch.audits import Resources, TableAnswers
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Count, Posterior, bregman

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.interval import Interval
-from anonymatch.disclosure.gibbs import CHAINS, ChainJob, ChainRun, Chains, Prior
-from anonymatch.disclosure.links import (
+from anonymatch.disclosure.logs.round_log import RoundLog
+from anonymatch.disclosure.methods.gibbs import CHAINS, ChainJob, ChainRun, Chains, Prior
+from anonymatch.disclosure.methods.links import (
     Links,
     LinkTable,
     bits_of,
@@ -22,7 +23,6 @@ from anonymatch.disclosure.links import (
     likeliest,
     spreads_of,
 )
-from anonymatch.disclosure.logs.round_log import RoundLog
 from anonymatch.running import Execution
 
 __all__ = ["Believed", "Look", "Profiles", "alone", "first_round", "share_of"]

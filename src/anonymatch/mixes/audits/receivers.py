@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers, NetworkAnswers, links_of
+from anonymatch.audits import Answers, NetworkAnswers, links_of
 from anonymatch.base.interval import Interval
 from anonymatch.counting import Posterior
 from anonymatch.counting.measures import Range, averages, entropy_terms

@@ -20,9 +20,9 @@ from anonymatch.base.interval import Interval
 from anonymatch.base.text import names
 from anonymatch.counting.measures import entropy_terms
 from anonymatch.disclosure.decay import CurvePoint, rounds_to_look_at
-from anonymatch.disclosure.incidence import incidence
 from anonymatch.disclosure.logs.round_log import RoundLog
-from anonymatch.disclosure.posterior import Profiles
+from anonymatch.disclosure.methods.incidence import incidence
+from anonymatch.disclosure.methods.posterior import Profiles
 from anonymatch.running import Budget, check_work
 
 __all__ = ["owner_probabilities", "owners"]

@@ -12,10 +12,10 @@ from anonymatch import counting
 from anonymatch.base.arrays import Floats, Ints, offsets
 from anonymatch.graph import Edges, Graph, Names
 from anonymatch.running import Budget
-from anonymatch.tables.chain import chain_shares, least_seconds
-from anonymatch.tables.enclosure import block_log
-from anonymatch.tables.flows import largest_flow
-from anonymatch.tables.nested import nested
+from anonymatch.tables.solving.chain import chain_shares, least_seconds
+from anonymatch.tables.solving.enclosure import block_log
+from anonymatch.tables.solving.flows import largest_flow
+from anonymatch.tables.solving.nested import nested
 
 __all__ = ["LinkBlock", "SolvedBlock", "solve_blocks"]
 

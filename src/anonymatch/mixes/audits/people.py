@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources, entropy_of, links_of
+from anonymatch.audits import Answers, Resources, entropy_of, links_of
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import names, several

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.parts import Campaign, Score
-from anonymatch.audits.report_users import unless_exact, users_sure
+from anonymatch.audits.reports.report_users import unless_exact, users_sure
 from anonymatch.audits.result import Audit, ExposedAudit, ScoredAudit
-from anonymatch.audits.rings import RingFigures
 from anonymatch.audits.wording import FigureText, figure_text
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, in_bits, percent, plural, shown
@@ -29,7 +28,7 @@ from anonymatch.reporting.report import (
     Prominence,
     Table,
 )
-from anonymatch.rings import RingAudit
+from anonymatch.rings import RingAudit, RingFigures
 
 if TYPE_CHECKING:
     from anonymatch.theory.designs import Design
@@ -420,7 +419,7 @@ _OBJECTIVES = {
 
 def cost_part(audit: Audit) -> Part:
     """Return partition graphs of other costs as a line, and the system as a point."""
-    from anonymatch.audits.charts import audit_charts
+    from anonymatch.audits.reports.charts import audit_charts
 
     words, drawings = audit.observation.nouns, audit_charts(audit)
     charts, tables = [], []

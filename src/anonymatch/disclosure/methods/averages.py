@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.disclosure.incidence import Incidence
+from anonymatch.disclosure.methods.incidence import Incidence
 
 __all__ = ["averaged"]
 
@@ -21,8 +21,8 @@ def averaged(data: Incidence, users: Ints) -> Floats:
 
     Examples
     --------
-    >>> from anonymatch.disclosure.incidence import incidence
-    >>> from anonymatch.sources import RoundLog
+    >>> from anonymatch.disclosure.methods.incidence import incidence
+    >>> from anonymatch.disclosure import RoundLog
     >>> log = RoundLog.of([(1, "ab", "xy"), (2, "ac", "xz"), (3, "bc", "yz")])
     >>> averaged(incidence(log), np.array([0])).tolist()
     [[1.0, 0.0, 0.0]]

@@ -6,13 +6,6 @@ import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from anonymatch.audits.rates import (
-    UsedRates,
-    bare_channel,
-    chosen_channel,
-    chosen_rates,
-    used_rates,
-)
 from anonymatch.base.arrays import Bools, Ints
 from anonymatch.mixes import (
     Channel,
@@ -27,6 +20,13 @@ from anonymatch.mixes import (
     explain_graph,
     explain_solvers,
     solve,
+)
+from anonymatch.mixes.audits.rates import (
+    UsedRates,
+    bare_channel,
+    chosen_channel,
+    chosen_rates,
+    used_rates,
 )
 from anonymatch.running import Budget, Execution, Progress
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from anonymatch.audits.grouping import best_grouping
 from anonymatch.base.interval import Interval
 from anonymatch.base.numbers import amount, percent, plural, powers, shown, span, took
 from anonymatch.base.text import name
@@ -39,6 +38,7 @@ from anonymatch.tables import (
     class_notions,
     generalise,
 )
+from anonymatch.tables.grouping import best_grouping
 
 __all__ = ["first_report", "improved_report", "table_report"]
 

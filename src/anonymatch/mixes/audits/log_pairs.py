@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymatch import counting, mixes
-from anonymatch.audits.answers import closes
-from anonymatch.audits.passages import chosen_channel
+from anonymatch.audits import closes
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.mixes import Exponential, network_of, passage_of
+from anonymatch.mixes.audits.passages import chosen_channel
 from anonymatch.running import Execution
 
 if TYPE_CHECKING:

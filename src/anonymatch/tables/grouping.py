@@ -48,7 +48,7 @@ def best_grouping(release: Release, log: float) -> Grouping | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from anonymatch.sources import Release
+    >>> from anonymatch.tables import Release
     >>> pairs = Release(columns=(), kind_of=np.array([0, 0, 1, 1]), class_of=np.array([0, 0, 1, 1]),
     ...                 indptr=np.array([0, 1, 2]), indices=np.array([0, 1]))
     >>> best_grouping(pairs, math.log(4)).sizes

@@ -11,11 +11,11 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.interval import Interval
 from anonymatch.base.text import Argument, Message, several
-from anonymatch.disclosure import averages, least_squares, matchings
-from anonymatch.disclosure.incidence import Incidence, incidence
-from anonymatch.disclosure.links import LinkTable, figures_of
 from anonymatch.disclosure.logs.round_log import RoundLog
-from anonymatch.disclosure.posterior import Profiles, share_of
+from anonymatch.disclosure.methods import averages, least_squares, matchings
+from anonymatch.disclosure.methods.incidence import Incidence, incidence
+from anonymatch.disclosure.methods.links import LinkTable, figures_of
+from anonymatch.disclosure.methods.posterior import Profiles, share_of
 from anonymatch.running import Budget, Execution
 
 __all__ = ["Estimate", "estimate"]

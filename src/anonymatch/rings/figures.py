@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits import Answers
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import several
 from anonymatch.graph import Graph, chain_reaction, structure

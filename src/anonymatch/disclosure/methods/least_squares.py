@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.disclosure.incidence import Incidence
+from anonymatch.disclosure.methods.incidence import Incidence
 
 __all__ = ["DENSE", "fitted", "fitted_without_negatives"]
 
@@ -22,8 +22,8 @@ def fitted(data: Incidence, users: Ints) -> Floats:
 
     Examples
     --------
-    >>> from anonymatch.disclosure.incidence import incidence
-    >>> from anonymatch.sources import RoundLog
+    >>> from anonymatch.disclosure.methods.incidence import incidence
+    >>> from anonymatch.disclosure import RoundLog
     >>> log = RoundLog.of([(1, "ab", "xy"), (2, "ac", "xz"), (3, "bc", "yz")])
     >>> fitted(incidence(log), np.array([0])).round(9).tolist()
     [[1.0, 0.0, 0.0]]

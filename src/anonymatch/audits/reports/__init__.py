@@ -1,0 +1,1 @@
+"""Audits and comparisons as reports and charts."""

@@ -1,0 +1,1 @@
+"""Attacks over many rounds: averages, regressions, matchings and chains."""

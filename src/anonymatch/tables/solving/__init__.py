@@ -1,0 +1,1 @@
+"""Who may have which rows: flows, closed forms and chains."""
