@@ -11,7 +11,7 @@ from tests.strategies import Matrix, graph_of, matrices
 
 import anonymatch as am
 from anonymatch.audits import identification as module
-from anonymatch.audits.identification import identified
+from anonymatch.audits.worst import identified
 from anonymatch.base.text import names
 from anonymatch.cli import json_output
 

@@ -52,7 +52,7 @@ from anonymatch.tables.grouping import (
     Grouping as Grouping,
     best_grouping as best_grouping,
 )
-from anonymatch.audits.identification import (
+from anonymatch.audits.worst import (
     Identified as Identified,
     identified as identified,
 )
