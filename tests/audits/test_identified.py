@@ -10,7 +10,7 @@ from hypothesis import given
 from tests.strategies import Matrix, graph_of, matrices
 
 import anonymatch as am
-from anonymatch.audits import identification as module
+import anonymatch.audits.worst as module
 from anonymatch.audits.worst import identified
 from anonymatch.base.text import names
 from anonymatch.cli import json_output
