@@ -143,7 +143,7 @@ class PlanOptions:
     network: str | None = option(
         None,
         "one, cascade:LAYERS, LAYERSxWIDTH or free:HOPS,MIXES; 3x1,3,10 or 3x1-80 sweeps widths, 3 "
-        "sweeps all widths up to 80.",
+        "sweeps widths up to 80.",
         metavar="SHAPE",
         shown="3x3",
         **_MIXES,
