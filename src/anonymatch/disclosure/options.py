@@ -12,7 +12,7 @@ __all__ = ["RoundsOptions"]
 def _methods() -> str:
     from anonymatch.disclosure import METHODS
 
-    return f"The attack: {', '.join(METHODS)}."
+    return f"Attack method: {', '.join(METHODS)}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +21,12 @@ class RoundsOptions:
 
     law: str | None = option(
         None,
-        "FILE is a message log: how messages are delayed, such as exponential:5.",
+        "Delay law, such as exponential:5; FILE is then a message log.",
         metavar="LAW",
         group="Attack",
     )
     method: str | None = option(None, _methods, metavar="NAME", shown="gibbs", group="Attack")
-    target: str | None = option(None, "Only this user.", metavar="USER", group="Attack")
+    target: str | None = option(None, "Report only this user.", metavar="USER", group="Attack")
     friends: int | None = option(
         None,
         "Number of contacts of the target, for --method exact.",

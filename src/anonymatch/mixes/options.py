@@ -51,7 +51,7 @@ class LogOptions:
     source : str, optional
         Kind of the file, one of :data:`SOURCES`; default: detected.
     departures : path, optional
-        The messages out, if the file has only those in.
+        File of the messages out, if the main file has only the messages in.
     unit : {"s", "ms", "us", "ns"}, optional
         Unit of the times in a log.
     columns : mapping or str, optional
@@ -62,10 +62,10 @@ cover_in_pool, cover_visible, whole_log
         As for :func:`~anonymatch.mixes.observe`; for networks, as for
         :func:`~anonymatch.mixes.read_network`.
     corrupt : str or sequence of str, optional
-        Mixes of a network that tell the attacker which packet is which, ``"m3,m7"``.
+        Mixes of a network inside which the attacker sees which packet is which, ``"m3,m7"``.
     view : {"links", "ends"}, optional
-        What the attacker sees of a simulator's log that has every hop; default: all links, unless a
-        law is given.
+        Attacker's view of a simulator's log that has every hop; default: all links, unless a law is
+        given.
     longest_delay, strays, align
         As for :func:`~anonymatch.mixes.formats.mixmatch.read_flow_pairs`.
     """
@@ -96,7 +96,7 @@ cover_in_pool, cover_visible, whole_log
     )
     departures: Path | None = option(
         None,
-        "Messages out, if FILE has only those in.",
+        "File of the messages out, if FILE has only the messages in.",
         metavar="FILE",
         read=pathlib.Path,
         group="Message log",
@@ -121,7 +121,7 @@ cover_in_pool, cover_visible, whole_log
     )
     loss: PerMix | None = option(
         None,
-        "Probability that a message is lost; in networks per hop, or by mix: m1=0.01,m2=0.02.",
+        "Probability that a message is lost; in networks per hop, or per mix: m1=0.01,m2=0.02.",
         metavar="P",
         read=per_mix(from_zero("a probability", below=1.0)),
         **_LOSSY,
@@ -183,7 +183,7 @@ cover_in_pool, cover_visible, whole_log
     )
     view: str | None = option(
         None,
-        "What the attacker sees of a simulator's log with all hops: links or ends.",
+        "Attacker's view of a simulator's log with all hops: links or ends.",
         metavar="VIEW",
         shown="links, or ends if a law with numbers is given",
         **_LINKS,
@@ -264,19 +264,24 @@ class TrafficOptions:
         None,
         "Number of receivers.",
         metavar="N",
-        shown="one per message; as many as users with --rounds",
+        shown="one per message; with --rounds the number of users",
         read=whole(1),
     )
     cover: float = option(
-        0.0, "Dummy messages that leave per real one.", metavar="SHARE", read=amount
+        0.0, "Dummy messages that leave per real message.", metavar="SHARE", read=amount
     )
     loss: float = option(0.0, "Share of messages that are lost.", metavar="SHARE", read=amount)
     network: str | None = option(
         None,
-        "All links of a network of such mixes: one, cascade:3, or 3x4 (layers x mixes).",
+        "Write all links of a network of these mixes: one, cascade:3, or 3x4 (layers x mixes).",
         metavar="SHAPE",
         group="Networks",
     )
     link: float = option(
-        0.0, "Seconds on every link.", metavar="SECONDS", unit="s", read=amount, group="Networks"
+        0.0,
+        "Delay of every link in seconds.",
+        metavar="SECONDS",
+        unit="s",
+        read=amount,
+        group="Networks",
     )

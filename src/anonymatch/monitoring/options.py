@@ -14,13 +14,13 @@ class WatchOptions:
     """Gauges of running mixes, alarms, and where figures are served."""
 
     prometheus: str | None = option(
-        None, "Prometheus server; without it JSON lines are read.", metavar="URL", group="Gauges"
+        None, "Prometheus server; without it, JSON lines are read.", metavar="URL", group="Gauges"
     )
     pool: str | None = option(
         None, "Gauge of the number of packets inside a mix.", metavar="METRIC", group="Gauges"
     )
     rate: str | None = option(
-        None, "Metric of packets through a mix.", metavar="METRIC", group="Gauges"
+        None, "Metric that counts packets through a mix.", metavar="METRIC", group="Gauges"
     )
     mix_label: str | None = option(
         None, "Label that names mixes.", metavar="LABEL", shown="instance", group="Gauges"
@@ -47,7 +47,7 @@ class WatchOptions:
     once: bool = option(False, "Report one window of Prometheus, and exit.", group="Gauges")
     alarm: float | None = option(
         None,
-        "Alarm if a message of the network, or of a mix, has fewer bits.",
+        "Alarm if a message of the network or of a mix has fewer than BITS bits.",
         metavar="BITS",
         unit="bits",
         read=from_zero("bits"),
@@ -55,7 +55,7 @@ class WatchOptions:
     )
     alarm_alone: float | None = option(
         None,
-        "Alarm if a larger share of packets is alone in a mix.",
+        "Alarm if more than the share P of packets is alone in a mix.",
         metavar="P",
         read=share,
         group="Alarms",

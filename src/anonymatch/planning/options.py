@@ -67,12 +67,12 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Keywords of :func:`~anonymatch.planning.plan`; None stands for the plan's file or default.
+    """Keywords of :func:`~anonymatch.planning.plan`; None means the plan's file or default.
 
     Attributes
     ----------
     preset : {"katzenpost", "nym", "loopix"}, optional
-        Start from what that system ships.
+        Start from the configuration that this system ships.
     users, rate : int, float
         Users, and messages per user per second.
     hours : sequence of float, optional
@@ -80,36 +80,39 @@ class PlanOptions:
     burst : (mean, gap), optional
         Messages in bursts: mean number of messages, and seconds between them.
     arrivals : path, optional
-        A log with a column ``time`` instead: the messages themselves.
+        Log of messages with a column ``time``, instead of ``rate``.
     network : str, default "3x3"
         ``one``, ``cascade:L``, ``LxW`` such as ``3x3``, or ``free:L,MIXES``: routes that end after
         each hop with the probability 1/L. Widths are swept if several are given: ``3x1,3,10``, the
         range ``3x1-80``, or ``3`` for three layers of any width up to 80.
     link : float
-        Seconds on every link.
+        Delay of every link in seconds.
     laws : names
         Kinds of mixes to try, such as ``("exponential", "pool")``, or laws with their parameters,
         such as ``"pool:2,4"`` [default: all kinds].
     cover : numbers
         Cover packets per message, from end to end.
     corrupt_mixes : int, or one number per layer
-        Mixes that the attacker has: anywhere, or that number in each layer.
+        Number of corrupt mixes: anywhere, or in each layer.
     corrupt_users : float
         Share of all packets that the attacker sends and knows.
     active : {"none", "n-1"}
-        Whether the attacker may also send and block: every setting reports the cost of that.
+        With ``"n-1"`` the attacker may also send and block, and every setting reports the cost.
     worst : (share, among), optional
         The worst share of messages have an effective anonymity set of at least ``among``.
     mean_delay, delay_99 : float, optional
-        Seconds at most, on average and for 99 % of messages.
+        Maximum delay in seconds, on average and for 99 % of messages.
     packets : float, optional
-        Packets per message at most.
+        Maximum number of packets per message.
     identified : float, optional
-        Share of messages that are identified, at most.
+        Maximum share of messages that are identified.
     """
 
     preset: str | None = option(
-        None, "Start from katzenpost, nym or loopix as shipped.", metavar="NAME", **_TRAFFIC
+        None,
+        "Start from the shipped settings of katzenpost, nym or loopix.",
+        metavar="NAME",
+        **_TRAFFIC,
     )
     users: int | None = option(None, "Number of users.", metavar="N", read=whole(1), **_TRAFFIC)
     rate: float | None = option(
@@ -140,18 +143,23 @@ class PlanOptions:
     network: str | None = option(
         None,
         "one, cascade:LAYERS, LAYERSxWIDTH or free:HOPS,MIXES; 3x1,3,10 or 3x1-80 sweeps widths, 3 "
-        "leaves them open.",
+        "sweeps widths up to 80.",
         metavar="SHAPE",
         shown="3x3",
         **_MIXES,
     )
     link: float | None = option(
-        None, "Seconds on every link.", metavar="S", unit="s", read=from_zero("seconds"), **_MIXES
+        None,
+        "Delay of every link in seconds.",
+        metavar="S",
+        unit="s",
+        read=from_zero("seconds"),
+        **_MIXES,
     )
     laws: list[str] | str | None = option(
         None,
-        "Mixes to try: exponential, pool, threshold, timed, timed-pool, binomial; with parameters, "
-        "such as pool:2,4, once for each.",
+        "Mixes to try: exponential, pool, threshold, timed, timed-pool, binomial, or laws with "
+        "parameters, such as pool:2,4.",
         metavar="NAMES",
         shown="all",
         read=_laws,
@@ -160,7 +168,7 @@ class PlanOptions:
     )
     cover: tuple[float, ...] | None = option(
         None,
-        "Cover packets per message, levels with commas.",
+        "Levels of cover packets per message, separated by commas.",
         metavar="C,C,...",
         shown="0,1,3",
         read=numbers,

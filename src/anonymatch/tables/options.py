@@ -72,7 +72,7 @@ class TableOptions:
         None,
         "Texts that mean an unknown value in both tables, such as ?,NA; may be repeated.",
         metavar="TEXTS",
-        shown="?, NA, NULL and similar texts that are no values of the original",
+        shown="?, NA, NULL and similar texts, unless the original has them as values",
         many=True,
         **_TABLE,
     )

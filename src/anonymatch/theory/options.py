@@ -10,7 +10,7 @@ from anonymatch.base.options import from_zero, option, whole
 __all__ = ["RANDOM_SAMPLES", "SMALL_RANDOM", "AttackOptions", "DesignOptions", "RandomOptions"]
 
 SMALL_RANDOM = 12
-"""Users up to which random graphs are sampled unasked: they take a moment."""
+"""Largest number of users for which random graphs are sampled by default."""
 
 RANDOM_SAMPLES = 1000
 
@@ -18,7 +18,7 @@ RANDOM_SAMPLES = 1000
 def _strategies() -> str:
     from anonymatch.theory.attacks import STRATEGIES
 
-    return f"How the attacker picks users: {', '.join(STRATEGIES)}."
+    return f"Strategy of the attacker: {', '.join(STRATEGIES)}."
 
 
 def _degree(text: str) -> float:
@@ -43,17 +43,17 @@ class AttackOptions:
         metavar="NAME",
     )
     target: Sequence[str] | None = option(
-        None, "Expose this user; several in the order given.", metavar="USER", many=True
+        None, "Expose this user; may be repeated, in this order.", metavar="USER", many=True
     )
     among: Sequence[str] | None = option(
         None,
-        "Only this user may be exposed; of several, the best one at each step.",
+        "Expose only this user; if repeated, each step exposes the best of these users.",
         metavar="USER",
         many=True,
     )
     truth: str | None = option(
         None,
-        "True matching that is revealed: a FILE user,behaviour, or 'sampled'.",
+        "True matching that is revealed: a FILE with user,behaviour, or 'sampled'.",
         metavar="FILE",
         shown="expectations",
     )
@@ -75,10 +75,10 @@ class DesignOptions:
     )
     objective: str = option(
         "matchings",
-        "matchings, or after_attack: most matchings after the best target is exposed.",
+        "matchings, or after_attack: maximise matchings after the best target is exposed.",
         metavar="NAME",
     )
-    min_part: int = option(2, "Users in the smallest group.", metavar="N", read=whole(1))
+    min_part: int = option(2, "Number of users in the smallest group.", metavar="N", read=whole(1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,10 @@ class RandomOptions:
 
     users: int = option(..., "Number of users.", metavar="N", read=whole(1))
     degree: float | None = option(
-        None, "Each pair is an edge at random, K per user on average.", metavar="K", read=_degree
+        None,
+        "Mean number of edges per user; each pair is an edge at random.",
+        metavar="K",
+        read=_degree,
     )
     edges: int | None = option(
         None, "Exact number of edges (instead of --degree).", metavar="M", read=whole(0)

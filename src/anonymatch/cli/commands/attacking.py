@@ -30,7 +30,7 @@ class _Attacked(AttackOptions):
 
 @command(acts=(*WORK, "exact"))
 def attack(*, given: GraphFile, asked: _Attacked, drawn: FigureOptions, options: Options) -> None:
-    """What is left when users are exposed? And whom would an attacker pick?"""
+    """How many matchings remain if users are exposed? Whom would an attacker pick?"""
     from anonymatch.theory.attacks import attack_charts
 
     target, strategy, among, truth = asked.target, asked.strategy, asked.among, asked.truth
@@ -119,7 +119,7 @@ def improve(
     wanted: ImproveOptions,
     options: Options,
 ) -> int | None:
-    """Which edges to add: those that give the most matchings.
+    """Which edges should be added? Those that give the most matchings.
 
     'anonymatch table improve' is for released tables.
     """

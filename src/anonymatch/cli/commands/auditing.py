@@ -83,7 +83,7 @@ class AuditOptions(_Reported):
     csv: Path | None = file_option(
         "Also save the table of messages, people or inputs (.csv, .tsv, .parquet, .json, .jsonl)."
     )
-    top: int = top_option("Least anonymous ones")
+    top: int = top_option("Least anonymous messages, people or inputs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class _File:
     file: Path = argument("FILE", "Message log, simulator's log, links of a network, or a graph.")
     explain: bool = option(
         False,
-        "Show which solver is chosen for the log, and what the others would cost.",
+        "Show the solver that is chosen for the log, and the cost of the other solvers.",
         group="Computation",
     )
 
@@ -246,7 +246,7 @@ def _solver_table(observation: Observation, options: Options) -> RenderableType:
 
 @dataclass(frozen=True, kw_only=True)
 class _Compared(_Reported):
-    files: Sequence[Path] = argument("FILE...", "Two logs or graphs, or more.", many=True)
+    files: Sequence[Path] = argument("FILE...", "At least two logs or graphs.", many=True)
     law: Sequence[str] | None = repeated(LogOptions, "law")
 
 
@@ -254,7 +254,7 @@ class _Compared(_Reported):
 def compare(
     *, asked: _Compared, reading: ReadOptions, drawn: FigureOptions, options: Options
 ) -> None:
-    """Which setting is better? Audits side by side. --law once for all, or once for each."""
+    """Which setting is better? Audits side by side. Give --law once, or once per audit."""
     from anonymatch.audits import comparison_charts, comparison_report
 
     files, laws = list(asked.files), list(asked.law or ())

@@ -21,7 +21,7 @@ from anonymatch.running import CancelToken
 __all__ = ["EXPLAIN", "SAVED"]
 
 SAVED = "Save as .csv, .tsv, .parquet, .json or .jsonl."
-EXPLAIN = "Show the plan, block by block, and why."
+EXPLAIN = "Show the plan for each block, and why."
 _BYTES_DRAWN = 64  # a user of a matching, at the peak: random keys, their order, names to print
 _EARLY = "Interrupted: this is what was known by then; with more time it would be closer.\n"
 
@@ -39,7 +39,7 @@ class _Counted:
 
 @command(acts=(*WORK, "exact", "method", "digits"))
 def count(*, given: GraphFile, asked: _Counted, options: Options) -> None:
-    """How many ways can users be matched to what was seen? In bits, exactly if possible."""
+    """How many matchings of users and behaviours exist? In bits, exactly if possible."""
     graph = load(given, options)
     promise: dict[str, Any] = {"epsilon": asked.epsilon, "delta": asked.delta}
     stop = CancelToken()
@@ -75,7 +75,7 @@ class _Sampled:
 
 @command(acts=WORK)
 def sample(*, given: GraphFile, asked: _Sampled, options: Options) -> None:
-    """Draw matchings at random. Each is as likely as any other, or as it weighs."""
+    """Sample matchings at random. Probabilities are equal, or proportional to weights."""
     from anonymatch.cli import saving
     from anonymatch.cli.screens import elements
 
@@ -130,7 +130,7 @@ def _drawn_columns(graph: am.Graph, drawn: Any) -> dict[str, Any]:
 
 @command(acts=("json", "threads"))
 def bounds(*, given: GraphFile, options: Options) -> None:
-    """What can be proven without counting: at least, at most."""
+    """Which lower and upper bounds are proven without counting?"""
     graph = load(given, options)
     result = watch("bounds", lambda _: am.bounds(graph))
     why = am.witness(graph)
@@ -151,7 +151,7 @@ class _Listed:
 
 @command(acts=("json", "threads"))
 def blocks(*, given: GraphFile, asked: _Listed, options: Options) -> None:
-    """Who hides among whom, who is identified, and why."""
+    """Which users hide among each other, who is identified, and why?"""
     from anonymatch.audits import identified
     from anonymatch.cli.screens import elements
 
@@ -181,7 +181,7 @@ class _Measured:
 
 @command(acts=(*WORK, "method"))
 def metrics(*, given: GraphFile, asked: _Measured, options: Options) -> None:
-    """How anonymous is it? Every measure, of the system and each user."""
+    """How anonymous is a graph? Every measure, of the system and of each user."""
     from anonymatch.cli import saving
     from anonymatch.cli.screens import metrics
 

@@ -23,7 +23,7 @@ class _Designed(DesignOptions):
 
 @command(acts=("json", "digits"))
 def design(*, asked: _Designed, options: Options) -> None:
-    """Which grouping? The best graph for a number of users and edges, compared with others."""
+    """Which grouping is best for a number of users and edges? Compared with others."""
     result = watch(
         "designing",
         lambda _: am.design(

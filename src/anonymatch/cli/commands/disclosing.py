@@ -27,7 +27,9 @@ __all__: list[str] = []
 class _Rounds:
     file: Path = argument("FILE", "Log of rounds: round,direction,user,behaviour.")
     presence: bool = option(
-        False, "Who was online whenever a pseudonym acted (--method presence).", group="Attack"
+        False,
+        "Find users who were online whenever a pseudonym acted (--method presence).",
+        group="Attack",
     )
     compare: bool = option(False, "Compare every applicable method in one table.", group="Attack")
     fail_under: Sequence[str] | None = option(
@@ -58,8 +60,8 @@ def rounds(
     """How long does anonymity last? Who writes to whom, as rounds go by.
 
     The attacker sees who sends and who receives in every round. Users who write to the same few
-    contacts again and again become known. The half-life is the number of rounds after which half of
-    the bits about a message's receiver are gone.
+    contacts again and again are identified. The half-life is the number of rounds after which half
+    of the bits about a message's receiver are gone.
     """
     from anonymatch.disclosure import ROUND_GATES, rounds_report
     from anonymatch.reporting import judge, parse_thresholds

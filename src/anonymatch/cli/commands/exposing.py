@@ -30,7 +30,7 @@ __all__: list[str] = []
 @dataclass(frozen=True, kw_only=True)
 class _Posterior:
     file: Path = argument("FILE", "Graph; with --law, a message log.")
-    counts: bool = option(False, "Also the number of matchings through each edge.")
+    counts: bool = option(False, "Also report the number of matchings through each edge.")
     explain: bool = option(False, EXPLAIN)
     out: Path | None = file_option(SAVED)
     top: int = top_option("Users")
@@ -40,7 +40,8 @@ class _Posterior:
 def posterior(*, asked: _Posterior, reading: ReadOptions, options: Options) -> None:
     """Who is exposed? The probability that each user did each behaviour.
 
-    With --law, FILE is a message log: the probability that each message in is each message out.
+    With --law, FILE is a message log. The command then reports the probability of each pair of a
+    message in and a message out.
     """
     from anonymatch.cli import saving
     from anonymatch.cli.screens import elements

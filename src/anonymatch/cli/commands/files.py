@@ -54,7 +54,7 @@ class _Converted:
 
 @command(acts=("json", "threads"))
 def convert(*, asked: _Converted, reading: ReadOptions, options: Options) -> None:
-    """Write the graph in another format. The suffix of OUT gives it; logs become edge lists."""
+    """Write the graph in another format, given by the suffix of OUT. Logs become edge lists."""
     graph = graph_of(observe(asked.file, options, reading), options)
     am.write(graph, asked.out)
     _wrote(asked.out, options, json_output.graph_record(graph), repr(graph))
@@ -62,10 +62,8 @@ def convert(*, asked: _Converted, reading: ReadOptions, options: Options) -> Non
 
 @dataclass(frozen=True, kw_only=True)
 class _Synthesized:
-    law: str = argument(
-        "LAW", "How messages are delayed, such as window:1,5; or --law LAW.", read=str
-    )
-    out: Path | None = argument("OUT", "The log: .csv, .tsv or .parquet.", default=None)
+    law: str = argument("LAW", "Delay law, such as window:1,5; or --law LAW.", read=str)
+    out: Path | None = argument("OUT", "File for the log: .csv, .tsv or .parquet.", default=None)
     law_: str | None = option(None, "The law, instead of the first argument.", metavar="LAW")
     rounds: int | None = option(
         None,
@@ -75,16 +73,26 @@ class _Synthesized:
         group="Rounds",
     )
     friends: int | None = option(
-        None, "Contacts of each user.", metavar="M", shown="3", read=whole(1), group="Rounds"
+        None,
+        "Number of contacts of each user.",
+        metavar="M",
+        shown="3",
+        read=whole(1),
+        group="Rounds",
     )
     batch: int | None = option(
-        None, "Messages per round.", metavar="B", shown="10", read=whole(1), group="Rounds"
+        None,
+        "Number of messages per round.",
+        metavar="B",
+        shown="10",
+        read=whole(1),
+        group="Rounds",
     )
 
 
 @command(acts=("json", "seed"))
 def synthesize(*, asked: _Synthesized, traffic: TrafficOptions, options: Options) -> None:
-    """Make a message log by a law, with the ground truth. For examples, tests and plans."""
+    """Simulate a message log under a law, with the ground truth. For examples, tests and plans."""
     from anonymatch.mixes import parse_law, synthesize, write_messages
 
     how = dict(vars(traffic))

@@ -28,7 +28,7 @@ class _Planned:
     emit: str | None = option(
         None,
         "Print only the setting, as katzenpost, nym or toml. The mean delay then includes the "
-        "queue of such a client.",
+        "queue of that client.",
         metavar="LANGUAGE",
         group="Output",
     )
@@ -43,9 +43,9 @@ class _Planned:
 def plan(
     *, wanted: PlanOptions, asked: _Planned, drawn: FigureOptions, options: Options
 ) -> int | None:
-    """Which mix, which delay, how much cover? And what can nothing reach?
+    """Which mix, which delay, how much cover? And what is the upper bound?
 
-    The cheapest setting that meets the targets, confirmed by a simulation of its own, with the
+    The cheapest setting that meets the targets, confirmed by a separate simulation, with the
     anonymity of its worst messages as intervals, and the upper bound for every mix. The attacker
     sees every link.
     """

@@ -25,10 +25,10 @@ class _File:
 def audit(
     *, where: _File, rings: RingOptions, asked: AuditOptions, drawn: FigureOptions, options: Options
 ) -> int | None:
-    """How well do rings hide real spends? Effective ring sizes, and certain spends.
+    """How well do rings hide real spends? Effective ring sizes, and identified spends.
 
-    The attacker sees every ring. A real spend is certain by a chain reaction (zero-mixin) or by a
-    closed set. With age laws (--decoys, --spends) members are weighted by their ages.
+    The attacker sees every ring. A chain reaction (zero-mixin) or a closed set identifies a real
+    spend. With age laws (--decoys, --spends) members are weighted by their ages.
     """
     given = ReadOptions(source="rings", **vars(rings))
     return run_audit(where.file, given, asked, drawn, options)

@@ -27,7 +27,7 @@ _MOST_MEGABYTES = 1e6
 @dataclass(frozen=True, kw_only=True)
 class _Paper:
     claim: Sequence[str] | None = option(
-        None, "Only this claim; may be repeated.", metavar="ID", many=True
+        None, "Check only this claim; may be repeated.", metavar="ID", many=True
     )
     thorough: bool = option(False, "Search all graphs of up to 6 users (some minutes).")
     folder: Path | None = option(
@@ -91,7 +91,7 @@ def _write_errata(checks: Checks, path: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    file: Path = argument("RUN", "A file that --resume made.")
+    file: Path = argument("RUN", "File that --resume wrote.")
     top: int = top_option("Jobs")
 
 
@@ -120,7 +120,7 @@ class _Studio:
         unit="MB",
         read=above_zero("megabytes", _MOST_MEGABYTES),
     )
-    no_browser: bool = option(False, "Print the address and open no browser.")
+    no_browser: bool = option(False, "Print the address, but do not open a browser.")
 
 
 @command()
