@@ -193,19 +193,21 @@ SUBPACKAGES = {
     "formulas": "anonymatch.theory.designs.formulas",
     "mixes": "anonymatch.mixes.closed_forms",
     "paper": "anonymatch.theory.claims",
-    "sources": "anonymatch.sources",
 }
 """Public modules, and where they live."""
 
 TITLES = {
     "graph": "Graphs",
-    "sources": "Files",
     "counting": "Counts and posteriors",
-    "measures": "Measures",
-    "attacks": "Attacks",
-    "designs": "Designs",
+    "base.interval": "Intervals",
+    "counting.measures": "Measures",
+    "mixes": "Mix networks",
+    "tables": "Released tables",
+    "rings": "Ring signatures",
+    "theory.attacks": "Attacks",
+    "theory.designs": "Designs",
     "audits": "Audits",
-    "plans": "Plans",
+    "planning": "Plans",
     "disclosure": "Rounds",
     "running": "Budgets, checkpoints, clusters",
     "base.errors": "Errors",
@@ -218,7 +220,7 @@ def _api_pages() -> dict[str, str]:
 
     pages = {}
     for room, names in anonymatch._ROOMS.items():
-        more = anonymatch._MORE.get(room, "") if room != "sources" else ""
+        more = anonymatch._MORE.get(room, "")
         listed = [
             name
             for name in (*names.split(), *more.split())
@@ -227,7 +229,7 @@ def _api_pages() -> dict[str, str]:
         if listed:
             entries = _entries(anonymatch, listed)
             title = TITLES[room]
-            page = "files" if room in SUBPACKAGES else room.removeprefix("base.")
+            page = "networks" if room in SUBPACKAGES else room.rpartition(".")[2]
             pages[f"api/{page}.rst"] = _rst(title, "anonymatch", entries)
     for name, home in SUBPACKAGES.items():
         module = import_module(home)
