@@ -62,3 +62,12 @@ def test_audit_table_takes_the_original_as_second_argument_and_asks_for_it() -> 
     assert am.audit_table(RELEASED, PEOPLE).identified == 4
     with pytest.raises(am.InputError, match="a released table needs the original one"):
         am.audit_table(RELEASED)
+
+
+def test_help_and_documentation_have_one_name_for_the_half_life(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["audit", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "half_life=20" in shown
+    assert "halflife" not in shown
