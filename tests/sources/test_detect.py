@@ -158,7 +158,7 @@ def test_a_law_that_is_not_used_is_noted() -> None:
         ("mixim", {"corrupt": "mix 9"}, "there is no mix 'mix 9' to be corrupt"),
         ("release.csv", {"corrupt": "m1"}, "corrupt is for mixim and network, and this is edges"),
         ("mixim", {"law": "window"}, "window needs 2 numbers"),
-        ("mixim", {"source": "edges"}, "suffix tells no known format"),
+        ("mixim", {"source": "edges"}, "it is a folder; give a file in it"),
         (
             "mixim",
             {"law": "window:0,9", "unit": "ms"},

@@ -272,7 +272,7 @@ def test_a_table_with_semicolons_is_read_and_written_with_them(tmp_path: Path) -
         ("k-anonymity=0", "1 or more"),
         ("t-closeness=-1", "0 or more"),
         ("prosecutor=50", "from 0 to 1"),
-        ("nope=2", "no notion 'nope'"),
+        ("nope=2", "no privacy model 'nope'"),
     ],
 )
 def test_a_target_that_cannot_be_is_refused_in_one_line(text: str, said: str) -> None:

@@ -613,7 +613,7 @@ _TABLE = (
     ),
     AuditFigure(
         key="half_life",
-        names=("halflife",),
+        names=("half_life", "halflife"),
         title="half-life",
         meaning="rounds after which half of the bits about the receiver of a message are gone",
         unit="number",

@@ -200,16 +200,17 @@ def _parameter(name: str, about: Option, default: Any) -> click.Parameter:
     declared = [*about.flags(name), name]
     if not about.metavar:
         return click.Option(declared, is_flag=True, default=False)
-    bare: dict[str, Any] = {"flag_value": "-"} if about.metavar == "[FILE]" else {}
+    more: dict[str, Any] = {"flag_value": "-"} if about.metavar == "[FILE]" else {}
+    if not required:  # to click 8.3 and later a default of None is a value
+        more["default"] = None if about.many else default
     return click.Option(
         declared,
         metavar=about.metavar,
         type=read,
         required=required,
         multiple=about.many,
-        default=None if required or about.many else default,
         is_flag=False,
-        **bare,
+        **more,
     )
 
 

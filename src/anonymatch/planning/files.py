@@ -14,6 +14,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
 from anonymatch.planning.request import Adversary, Burst, Network, PlanRequest, Targets, Traffic
 from anonymatch.planning.tuning import TUNING
+from anonymatch.tabular import Source, reading
 
 __all__ = ["PRESETS", "preset_named", "read_arrivals", "read_request", "request_as_toml"]
 
@@ -29,14 +30,12 @@ _KEYS: dict[str, tuple[str, ...]] = {
 
 def read_request(path: Path) -> PlanRequest:
     """The plan of a file; what is not told there is as without a file."""
-    try:
+    with reading(path):
         if path.stat().st_size > TUNING.largest_file:
-            raise InputError(f"{path}: a plan has less than 64 kB; is this one?")
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as text ({error})") from None
+            raise InputError("a plan has less than 64 kB; is this one?")
+        text = Source(path, packed=False).text()
+        if not text.strip():
+            raise InputError("it is empty; a plan has tables, such as [traffic]")
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits

@@ -125,8 +125,8 @@ class TableAudit(Audit):
 def audit_table(
     released: str | os.PathLike[str],
     /,
+    original: str | os.PathLike[str] | None = None,
     *,
-    original: str | os.PathLike[str],
     quasi_identifiers: Sequence[str] | str | None = None,
     sensitive: Sequence[str] | str | None = None,
     name: str | None = None,

@@ -523,7 +523,7 @@ def parse_target(text: str) -> tuple[str, float]:
     except ValueError:
         number = np.nan
     if not equals or not np.isfinite(number):
-        raise InputError(f"the target {text!r} is no NOTION=N, such as k-anonymity=5")
+        raise InputError(f"the target {text!r} must be MODEL=N, such as k-anonymity=5")
     key = _notion(name.strip())
     kind = NOTION_KINDS[key]
     least = 1.0 if kind.better == "higher" else 0.0
@@ -541,7 +541,9 @@ def _notion(name: str) -> str:
         if name in (kind.key, *kind.names):
             return kind.key
     near = did_you_mean(name, tuple(NOTION_KINDS))
-    raise InputError(f"there is no notion {name!r}; there are {', '.join(NOTION_KINDS)}{near}")
+    raise InputError(
+        f"there is no privacy model {name!r}; there are {', '.join(NOTION_KINDS)}{near}"
+    )
 
 
 def write_generalised(

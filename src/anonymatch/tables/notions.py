@@ -68,7 +68,9 @@ class ReleaseFacts:
 
     def notion(self, key: str) -> Notion:
         if key not in _MADE:
-            raise InputError(f"there is no notion {key!r}; there are {', '.join(NOTION_KINDS)}")
+            raise InputError(
+                f"there is no privacy model {key!r}; there are {', '.join(NOTION_KINDS)}"
+            )
         return _MADE[key](self, NOTION_KINDS[key])
 
     @cached_property

@@ -24,6 +24,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 _QUOTED = re.compile(r'"[^"]*"')
 _OTHER_SEPARATORS = ";\t"  # of a .csv file: ARX, and spreadsheets where numbers have commas
+_FOLDER = "it is a folder; give a file in it"
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 
 
@@ -92,6 +93,8 @@ def suffix_of(
     suffix, packed = split_suffix(path)
     if suffix in known and (not packed or known[suffix]):
         return suffix, packed
+    if path.is_dir():
+        raise InputError(_FOLDER).about(path)
     may_be_packed = [each for each, may in known.items() if may]
     raise InputError(
         f"its suffix tells no known format{f' of {of}' if of else ''}; known are "
@@ -186,7 +189,7 @@ def _check_file(path: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"there is no such file; {_nearby(path)}") from None
     if stat.S_ISDIR(kind):
-        raise InputError("it is a folder; give a file in it")
+        raise InputError(_FOLDER)
     if not stat.S_ISREG(kind):
         raise InputError("it is not a regular file; save its content to one first")
     try:

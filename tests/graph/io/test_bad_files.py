@@ -364,7 +364,7 @@ def test_npz_that_declares_more_than_it_holds(tmp_path: Path) -> None:
         ("", "it is empty"),
         ("[1, 2]", "need an object"),
         ("3", "need an object"),
-        ('{"edges": 3}', '"edges" must be a list, not a int'),
+        ('{"edges": 3}', '"edges" must be a list, not an int'),
         ('{"users": ["a"]}', 'there is no "edges"'),
         ('{"edges": [["a"]]}', "edge 0: need [user, behaviour]"),
         ('{"edges": [["a", "x"], "ab"]}', "edge 1: need [user, behaviour]"),

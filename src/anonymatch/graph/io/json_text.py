@@ -183,4 +183,6 @@ def _encode(value: Any) -> bytes:
 
 
 def _kind(value: Any) -> str:
-    return "null" if value is None else f"a {type(value).__name__}"
+    if value is None:
+        return "null"
+    return "an int" if type(value) is int else f"a {type(value).__name__}"

@@ -184,11 +184,12 @@ class _Log:
     def __init__(self, path: Path, rows: int) -> None:
         import polars as pl
 
-        from anonymatch.tabular import check_readable
+        from anonymatch.tabular import check_readable, reading
 
         self.path, self.rows = path, rows
-        if path.suffix.lower() != ".parquet" or not path.is_file():
-            raise InputError(f"{path}: give a .parquet file, which can be read in stretches")
+        with reading(path):
+            if path.suffix.lower() != ".parquet":
+                raise InputError("give a .parquet file, which can be read in stretches")
         try:
             check_readable(path)
             self.frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)

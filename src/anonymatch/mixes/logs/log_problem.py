@@ -100,9 +100,9 @@ class LogProblem:
             return float(delays.mean()), float(delays.max())
         longest = None if self.law.longest_delay == inf else self.law.longest_delay
         if 0 < self.n_in == self.n_out:
-            log = self.log
-            means = log.departures[self.outs].mean(), log.arrivals[self.ins].mean()
-            return float(means[0] - means[1]), longest
+            came, left = self.log.arrivals[self.ins], self.log.departures[self.outs]
+            if (left >= came).all():  # never more out than in
+                return float(left.mean() - came.mean()), longest
         return self.law.mean_delay, longest
 
     def candidates(self, end: float) -> Candidates:
