@@ -35,7 +35,9 @@ def test_audit_of_a_tiny_network_equals_all_histories(
         fates = network.fates()
         path = network.write(tmp_path / "links.csv")
         if fates is None:
-            with pytest.raises(am.InputError, match="no matching explains its packets"):
+            with pytest.raises(
+                am.InputError, match="no matching explains its packets|did not leave: give loss"
+            ):
                 am.audit(path, **network.how())
             continue
         if all(set(one) <= {"lost", "inside"} for one in fates):

@@ -72,8 +72,8 @@ def test_the_mean_over_truths_and_the_one_truth_of_the_steps_are_told_apart(
     assert "For the ground truth in the log, after 10 exposures one after another, " in screen
     assert "For one sampled matching (seed 0), after 1 exposure" in other
     words = " ".join(page.read_text(encoding="utf-8").split())
-    assert "as a mean over all that it may have been" in words
-    assert "which may be more or less than the mean above" in words
+    assert "as a mean over all its possible matches" in words
+    assert "for this matching may differ from the mean above" in words
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ def test_that_figures_are_exact_is_said_once_and_only_others_say_how_sure_they_a
         cards = re.findall(r"<li><h4>.*?</li>", text, flags=re.DOTALL)
 
         assert words(text).count("exact up to rounding") == 1
-        assert len(cards) == 16
+        assert len(cards) == 12
         for card in cards:
             known = re.search(r"estimated|proven|not known", card)
             assert ('class="sure"' in card) == (known is not None)
