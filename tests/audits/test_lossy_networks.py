@@ -36,7 +36,7 @@ def test_audit_of_a_tiny_network_equals_all_histories(
         path = network.write(tmp_path / "links.csv")
         if fates is None:
             with pytest.raises(
-                am.InputError, match="no matching explains its packets|did not leave: give loss"
+                am.InputError, match=r"no matching explains its packets|did not leave: give loss"
             ):
                 am.audit(path, **network.how())
             continue
