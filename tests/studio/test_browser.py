@@ -667,7 +667,7 @@ def test_a_plan_is_searched_with_options_beyond_the_sliders(
         page.wait_for_url("**plan.corrupt_users=0.1**")
         page.get_by_label("Laws", exact=True).fill("pool")
         page.get_by_label("Laws", exact=True).press("Enter")
-        page.wait_for_url("**plan.law=pool**")
+        page.wait_for_url("**plan.laws=pool**")
         page.get_by_role("button", name="Search").click()
         page.get_by_role("button", name="Save the report").wait_for()
         page.get_by_text("--corrupt-users 0.1").first.wait_for(state="attached")

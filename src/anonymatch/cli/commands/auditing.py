@@ -110,8 +110,8 @@ def audit(
     The attacker sees both ends: messages that enter and leave. With the links of a network
     (--source network) the attacker sees every link, and controls the mixes that --corrupt names.
     The headline is the mean Shannon entropy of the posterior about one message (unlinkability),
-    with that of the worst 5 % and 1 %. Costs are latency and dummy (cover) traffic. If the log has the
-    ground truth, the calibration of the probabilities is checked.
+    with that of the worst 5 % and 1 %. Costs are latency and dummy (cover) traffic. If the log has
+    the ground truth, the calibration of the probabilities is checked.
 
     'anonymatch table audit' is for released tables, and 'anonymatch rings audit' for ring
     signatures. 'anonymatch audit --source KIND --help' lists the options of one kind of file, such
