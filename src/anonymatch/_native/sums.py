@@ -210,7 +210,7 @@ CLASS_SUMS_RATE: float = {"avx512": 6.5e9, "avx2": 0.3e9, "portable": 0.3e9}[bes
 class ClassSums:
     """Linear forms, their powers and the points of a grid, modulo one prime.
 
-    ``weights`` has a row a form, in falling order of the powers ``sizes``, and a column a variable,
+    ``weights`` has one row per form, by falling powers ``sizes``, and one column per variable,
     the last of which is 1. Each other variable has its ``points``, and ``factors`` to go with them.
     """
 

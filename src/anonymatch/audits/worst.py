@@ -220,7 +220,8 @@ class _Rivals:
     From the user, every step goes to a behaviour that fits and on to the user whom some matching
     gives it to. Those who are reached fit only what they have themselves, in any matching. If there
     are as many users as behaviours, the same holds the other way round: who else fits the behaviour
-    is needed for others, which nobody else fits. That is told where the users are too many to name.
+    is needed for others, which nobody else fits. The reason
+    names this case only if the users are too many to list.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -45,6 +45,7 @@ def count(
 
     Parameters
     ----------
+    graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
         "estimate" estimates every block of more than two users, also where it could be counted,
@@ -123,6 +124,7 @@ def posterior(
 
     Parameters
     ----------
+    graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
     exact : bool, optional

@@ -92,6 +92,7 @@ def gains(
 
     Parameters
     ----------
+    graph : Graph
     budget, executor, progress : optional
         Those of :func:`minors`, and so is the result.
 

@@ -53,6 +53,7 @@ def sample(
 
     Parameters
     ----------
+    graph : Graph
     size : int
         How many.
     seed, budget, executor, progress : optional

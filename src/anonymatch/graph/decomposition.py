@@ -259,6 +259,10 @@ def blocks(graph: Graph) -> Blocks:
     Every edge of a block is in some perfect matching; edges between blocks are in none. If there
     are more behaviours than users, blocks may have spare behaviours.
 
+    Parameters
+    ----------
+    graph : Graph
+
     Raises
     ------
     NoMatchingError
@@ -279,6 +283,10 @@ def blocks(graph: Graph) -> Blocks:
 
 def allowed(graph: Graph) -> Graph:
     """The graph of the edges that are in some perfect matching; all users and behaviours stay.
+
+    Parameters
+    ----------
+    graph : Graph
 
     Raises
     ------
@@ -311,6 +319,10 @@ def allowed(graph: Graph) -> Graph:
 def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
     """The pairs (user, behaviour) that are in every perfect matching: these users are identified.
 
+    Parameters
+    ----------
+    graph : Graph
+
     Raises
     ------
     NoMatchingError
@@ -333,6 +345,10 @@ def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
 
 def witness(graph: Graph) -> Witness | None:
     """Why no perfect matching exists, or None if one does.
+
+    Parameters
+    ----------
+    graph : Graph
 
     Examples
     --------

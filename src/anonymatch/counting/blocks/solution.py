@@ -126,7 +126,7 @@ class Option:
     solve: Callable[[], Solution]
     longest: float | None = None  # seconds on any number of cores, if it is cut into chunks
     run: partial[Any] | None = None  # the long part, a chunk
-    take: Callable[[Any], Solution] | None = None  # what becomes of its result
+    take: Callable[[Any], Solution] | None = None  # turns its result into a solution
     rounded: Option | None = None  # for counts: the same over doubles with a proven error
 
 

@@ -97,6 +97,10 @@ def bregman(degrees: npt.ArrayLike) -> float:
 def bounds(graph: Graph) -> Bounds:
     """Every proven bound on the count of ``graph``, in natural logs.
 
+    Parameters
+    ----------
+    graph : Graph
+
     Examples
     --------
     >>> import anonymatch as am
@@ -320,7 +324,7 @@ class _Steps:
     def within(cls, seconds: float, square: Square, apart: float, kappa: float) -> _Steps | None:
         """As much as takes so many predicted seconds; None if they do not reach a first sweep.
 
-        ``apart``: edges once equal users are told apart.
+        ``apart``: edges if equal users are counted separately.
         """
         edges, weighted = square.n_edges, square.log_weights is not None
         sweeps = int(np.clip(LIMITS.edge_sweeps / apart, 30, 1000))

@@ -231,7 +231,7 @@ class UserFigures:
         return replace(self, **shorter)
 
     def frame(self) -> pl.DataFrame:
-        """A table with a row a user; null where only the interval is known, or nothing is."""
+        """Return a table with one row per user; null if only the interval is known, or nothing."""
         import polars as pl
 
         from anonymatch.base.frames import Frame

@@ -278,8 +278,8 @@ def synthesize_rounds(
 
     Every round has ``batch`` different users, any of them alike; each sends one message to one of
     its ``friends``, the first twice as often as the second, three times as often as the third, and
-    so on. Friends are drawn for every user among the ``receivers``, who are as many as users
-    unless told.
+    so on. Friends are drawn for every user among the ``receivers`` [default: the same
+    number as users].
 
     Examples
     --------

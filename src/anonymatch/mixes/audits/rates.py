@@ -117,7 +117,7 @@ def _inside(passage: Passage, law: Law, channel: Channel) -> float:
 
 
 def chosen_rates(passage: Passage, effort: Execution, budget: Budget) -> RateChoice:
-    """Losses and cover as they are told; what is not follows from the others, or is fitted."""
+    """Losses and cover as given; rates that are not given follow from the others or are fitted."""
     law, conditions = passage.law, passage.conditions
     assert law is not None
     assert conditions is not None
@@ -137,7 +137,7 @@ def chosen_rates(passage: Passage, effort: Execution, budget: Budget) -> RateCho
     mean = law.mean_delay
     assert mean is not None
 
-    # What was inside at the start is told by the first part of a log, if all else is told.
+    # If all other rates are given, the first part of a log determines the messages inside at first.
     start_only = None not in (conditions.loss, conditions.cover_rate)
     fits = math.inf
     if budget.chosen:  # the first part of a long log is enough for its rates

@@ -66,7 +66,7 @@ def read_messages(
     departures : path, optional
         The messages out; ``path`` then has the messages in.
     unit : {"s", "ms", "us", "ns"}, optional
-        What times in numbers are in; seconds unless told.
+        Unit of numeric times. Default: seconds.
     columns : mapping or str, optional
         Names of columns by what they mean: ``{"time": "timestamp_ms", "user": "src"}``.
 
