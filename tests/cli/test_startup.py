@@ -68,6 +68,7 @@ def test_an_audit_of_one_exponential_mix_imports_no_tables_designs_attacks_or_me
         "scipy",
         "anonymatch.theory.attacks.campaign",
         "anonymatch.counting.planning.choose",
+        "anonymatch.counting.blocks.tuning",
         "anonymatch.theory.designs.designer",
         "anonymatch.mixes.solvers.flushes.flush_chain",
     }

@@ -13,7 +13,6 @@ from anonymatch.counting.blocks.block_classes import (
 from anonymatch.counting.bounding.bregman import (
     Bounds as Bounds,
     bounds as bounds,
-    bregman as bregman,
 )
 from anonymatch.counting.class_solutions import (
     ClassSolution as ClassSolution,
@@ -54,4 +53,7 @@ from anonymatch.counting.results import (
 )
 from anonymatch.counting.sampling import (
     sample as sample,
+)
+from anonymatch.counting.bounding.degrees import (
+    bregman as bregman,
 )

@@ -19,7 +19,7 @@ from anonymatch.counting.api import count, posterior
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Objects
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.bounding.bregman import bregman
+from anonymatch.counting.bounding.degrees import bregman
 from anonymatch.counting.exact import glynn
 from anonymatch.counting.planning.choose import minors_at_once
 from anonymatch.graph import Graph, check_graph

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymatch import _native
-from anonymatch.base.arguments import wholes
 from anonymatch.base.arrays import Floats
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import LIMITS, tuning
+from anonymatch.counting.bounding.degrees import bregman
 from anonymatch.counting.bounding.sinkhorn import Ints, Pieces, Square, lower_of_shares, sums
 from anonymatch.counting.integers import LN2
 from anonymatch.graph import Graph, check_graph, structure
@@ -72,26 +71,6 @@ class Bounds(Summarised):
 
 def _restored(upper: float, lower: float, bregman: float, named: Mapping[str, float]) -> Bounds:
     return Bounds(upper=upper, lower=lower, bregman=bregman, all=named)
-
-
-def bregman(degrees: npt.ArrayLike) -> float:
-    """Brègman's bound for square 0/1 graphs with these degrees, as natural log.
-
-    The count is at most the product of (d!)^(1/d); -inf when somebody has no edge.
-
-    References
-    ----------
-    .. [1] Brègman. Some properties of nonnegative matrices and their permanents. 1973.
-
-    Examples
-    --------
-    >>> round(math.exp(bregman([3, 3, 3, 3, 3, 3])), 9)
-    36.0
-    """
-    values = wholes(degrees, "degrees").astype(np.float64)
-    if (values == 0).any():
-        return -math.inf
-    return float(np.sum(log_factorials(values) / values))
 
 
 def bounds(graph: Graph) -> Bounds:
